@@ -1,0 +1,104 @@
+"""What every op knows: its forward, its backward, its formula and how one cell comes about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Index = tuple[int, ...]
+
+
+class Operand(NamedTuple):
+    """One input of a record: its name (a site, a parameter or a run input) and its value."""
+
+    name: str
+    value: Any
+
+
+class Term(NamedTuple):
+    """One contribution to a cell: where it comes from and its signed share."""
+
+    label: str
+    site: str
+    index: Index
+    value: float
+
+
+class Explanation(NamedTuple):
+    """How one cell comes about: evaluating `text` with EVALUATION_NAMES gives `value`."""
+
+    value: float
+    text: str
+    terms: tuple[Term, ...]
+
+
+# The names that an explanation's text may use; all of them take and give Python floats.
+EVALUATION_NAMES: dict[str, Callable[..., float] | float] = {
+    "exp": math.exp,
+    "log": math.log,
+    "sqrt": math.sqrt,
+    "erf": math.erf,
+    "tanh": math.tanh,
+    "sin": math.sin,
+    "cos": math.cos,
+    "max": max,
+    "min": min,
+    "inf": math.inf,
+    "pi": math.pi,
+}
+
+
+class Op:
+    """One kind of operation; an instance carries its constants (a scale, an eps, a number of heads).
+
+    `forward` writes into `out` when it is given an array there (of the result's shape and
+    type) and otherwise makes a new one; it never changes an input. `backward` returns one
+    gradient per input, in the input's own shape, None where there is none to give.
+    """
+
+    name: ClassVar[str]
+    formula: ClassVar[str]
+    sentence: ClassVar[str]
+    # True when the result is a view of the first input: nothing is computed.
+    is_view: ClassVar[bool] = False
+
+    def forward(self, *inputs: Any, out: Array | None = None) -> Array:
+        raise NotImplementedError
+
+    def backward(self, d_out: Array, out: Array, *inputs: Any) -> tuple[Array | None, ...]:
+        raise NotImplementedError
+
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        """The cell at `index` in float64, from the operands' values; never calls forward."""
+        raise NotImplementedError
+
+    def expression(self, names: Sequence[str]) -> str:
+        """A NumPy expression over the names of the inputs that gives the whole result."""
+        raise NotImplementedError
+
+
+def number(value: Any) -> str:
+    """A float as text that reads back to the same bits; negative numbers stand in brackets."""
+    value = float(value)
+    text = repr(value)
+    return f"({text})" if text.startswith("-") else text
+
+
+def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:
+    """Sum a gradient over the axes along which its input was broadcast.
+
+    gradient: any shape that `shape` broadcasts to    returns: shape
+    """
+    if gradient.shape == shape:
+        return gradient
+    extra = gradient.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        axis + extra
+        for axis, size in enumerate(shape)
+        if size == 1 and gradient.shape[axis + extra] != 1
+    )
+    return gradient.sum(axis=axes).reshape(shape)

@@ -1,0 +1,96 @@
+"""Linear maps: the learned projections and the output layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, number
+
+
+class Linear(Op):
+    """y = x W + b; the bias may be absent.
+
+    x: (..., in)   W: (in, out)   b: (out,)   returns: (..., out)
+    """
+
+    name = "linear"
+    formula = r"y = x W + b"
+    sentence = (
+        "Every output number is a weighted sum of all the input numbers of the same token, "
+        "plus a bias; the weights were learned."
+    )
+
+    def forward(self, x: Array, W: Array, b: Array | None = None, *, out: Array | None = None) -> Array:
+        out = np.matmul(x, W, out=out)
+        if b is not None:
+            np.add(out, b, out=out)
+        return out
+
+    def backward(self, d_out: Array, out: Array, x: Array, W: Array, b: Array | None = None) -> tuple[Array | None, ...]:
+        rows = x.reshape(-1, x.shape[-1])
+        d_rows = d_out.reshape(-1, d_out.shape[-1])
+        d_x = np.matmul(d_out, W.T)
+        d_W = np.matmul(rows.T, d_rows)
+        return (d_x, d_W) if b is None else (d_x, d_W, d_rows.sum(axis=0))
+
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        x, W = operands[0], operands[1]
+        row, column = index[:-1], index[-1]
+        left = x.value[row].astype(np.float64)
+        right = W.value[:, column].astype(np.float64)
+        terms = [
+            Term(f"x[{i}] * W[{i},{column}]", x.name, (*row, i), float(a * w))
+            for i, (a, w) in enumerate(zip(left, right, strict=True))
+        ]
+        parts = [f"{number(a)} * {number(w)}" for a, w in zip(left, right, strict=True)]
+        value = float(left @ right)
+        if len(operands) > 2:
+            bias = operands[2]
+            terms.append(Term(f"b[{column}]", bias.name, (column,), float(bias.value[column])))
+            parts.append(number(bias.value[column]))
+            value += float(bias.value[column])
+        return Explanation(value, " + ".join(parts), tuple(terms))
+
+    def expression(self, names: Sequence[str]) -> str:
+        product = f"{names[0]} @ {names[1]}"
+        return product if len(names) == 2 else f"{product} + {names[2]}"
+
+
+class TiedLinear(Op):
+    """y = x E^T + b: the output layer that reads its matrix off the embedding table.
+
+    x: (..., D)   E: (V, D)   b: (V,)   returns: (..., V)
+    Source: Press and Wolf 2017.
+    """
+
+    name = "tied_linear"
+    formula = r"y = x E^{\top} + b"
+    sentence = (
+        "Every token's score is how well the final vector matches that token's own row of the "
+        "embedding table, plus a bias."
+    )
+
+    def forward(self, x: Array, E: Array, b: Array | None = None, *, out: Array | None = None) -> Array:
+        out = np.matmul(x, E.T, out=out)
+        if b is not None:
+            np.add(out, b, out=out)
+        return out
+
+    def backward(self, d_out: Array, out: Array, x: Array, E: Array, b: Array | None = None) -> tuple[Array | None, ...]:
+        rows = x.reshape(-1, x.shape[-1])
+        d_rows = d_out.reshape(-1, d_out.shape[-1])
+        d_x = np.matmul(d_out, E)
+        d_E = np.matmul(d_rows.T, rows)
+        return (d_x, d_E) if b is None else (d_x, d_E, d_rows.sum(axis=0))
+
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        table = operands[1]
+        untied = [operands[0], Operand(table.name, table.value.T), *operands[2:]]
+        return Linear().explain(index, untied)
+
+    def expression(self, names: Sequence[str]) -> str:
+        product = f"{names[0]} @ {names[1]}.T"
+        return product if len(names) == 2 else f"{product} + {names[2]}"
