@@ -1,0 +1,247 @@
+"""From logits to the next token: temperature, then top-k, then top-p, then one draw.
+
+Every stage is kept, over the whole vocabulary in id order, so that what is shown is what
+was drawn from. Top-k: Fan et al. 2018; top-p (nucleus): Holtzman et al. 2020.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from operator import index
+from typing import Any, TypeVar
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ids = np.ndarray[Any, np.dtype[np.int64]]
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+Kind = TypeVar("Kind", bound=np.ndarray[Any, Any])
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """The stages from logits to probabilities: read-only float64 arrays (V,) in id order.
+
+    `tempered` is logits / temperature; `after_top_k` and `after_top_p` are the tempered logits
+    with -inf outside the set that the stage leaves; `probabilities` are the softmax of
+    `after_top_p`; `kept` is where that is not -inf. A stage that is off is the same array
+    as the one before it.
+    """
+
+    logits: Floats
+    tempered: Floats
+    after_top_k: Floats
+    after_top_p: Floats
+    probabilities: Floats
+    kept: Flags
+
+    @cached_property
+    def entropy(self) -> float:
+        """How undecided the distribution is, in bits: 0 for a certain token, log2 V at most."""
+        positive = self.probabilities[self.probabilities > 0.0]
+        return abs(float(positive @ np.log2(positive)))
+
+    @cached_property
+    def order(self) -> Ids:
+        """All ids, most probable first; equally probable ones by id.
+
+        Sorting a large vocabulary takes milliseconds: `top` is cheaper for the first few.
+        """
+        return _frozen(np.argsort(-self.probabilities, kind="stable"))
+
+    def top(self, count: int) -> Ids:
+        """The first `count` ids of `order`, without sorting the rest."""
+        size = self.probabilities.size
+        if not 0 < count < size:
+            return self.order[: max(count, 0)]
+        bound = np.partition(self.probabilities, size - count)[size - count]
+        certain = np.flatnonzero(self.probabilities > bound)
+        tied = np.flatnonzero(self.probabilities == bound)[: count - certain.size]
+        ids = np.concatenate((certain, tied))
+        return ids[np.argsort(-self.probabilities[ids], kind="stable")]
+
+    @cached_property
+    def cumulative(self) -> Floats:
+        """Running sum of the probabilities in id order, as `draw` reads it."""
+        return _frozen(np.cumsum(self.probabilities))
+
+    @cached_property
+    def _log_total(self) -> float:
+        peak = self.logits.max()
+        return float(peak + np.log(np.exp(self.logits - peak).sum()))
+
+    def log_prob_of(self, token_id: int) -> float:
+        """Natural log of the model's own probability of a token.
+
+        This is the softmax of the raw logits: no temperature, no truncation. So the score of
+        a text does not depend on how it was drawn, and no drawn token scores -inf.
+        """
+        if not 0 <= token_id < self.logits.size:
+            raise ValueError(f"token id is {token_id}, expected 0 to {self.logits.size - 1}")
+        return float(self.logits[token_id]) - self._log_total
+
+
+def distribution(
+    logits: Any,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Distribution:
+    """The distribution that the next token is drawn from, with every stage on the way.
+
+    logits: (V,), -inf allowed (never drawn). Top-k keeps what ties with the k-th; top-p keeps
+    the smallest set of most probable tokens whose mass reaches p, at least one, the lower id
+    first where several are equal; None, a top_k of V or more and a top_p of 1 are off.
+    Raises ValueError for arguments that have no meaning; a temperature of 0 is one of them
+    (`argmax` is the greedy choice).
+    """
+    heat = _temperature(temperature)
+    rank = _top_k(top_k)
+    mass = _top_p(top_p)
+    raw = _logits(logits)
+    # A tiny temperature may carry a finite logit beyond float64: refused or -inf below.
+    with np.errstate(over="ignore"):
+        tempered = raw if heat == 1.0 else _frozen(raw / heat)
+        peak = tempered.max()
+        if not math.isfinite(peak):
+            raise ValueError(
+                f"temperature is {heat}, expected one that keeps logits / temperature finite"
+            )
+        after_top_k = tempered if rank is None else _keep_top_k(tempered, rank)
+        after_top_p = after_top_k if mass is None else _keep_top_p(after_top_k, mass)
+        # The largest logit survives every stage, so it stays the shift of the softmax.
+        probabilities = np.exp(after_top_p - peak)
+    probabilities /= probabilities.sum()
+    return Distribution(
+        logits=raw,
+        tempered=tempered,
+        after_top_k=after_top_k,
+        after_top_p=after_top_p,
+        probabilities=_frozen(probabilities),
+        kept=_frozen(after_top_p > -np.inf),
+    )
+
+
+def draw(given: Distribution, uniform: float) -> int:
+    """The id at `uniform` in [0, 1] on the cumulative distribution in id order.
+
+    A token of probability 0 is never drawn, not even by a uniform next to 1 that rounding
+    has left beyond the last sum.
+    """
+    _check_uniform(uniform)
+    # "right": the first id whose running sum exceeds the uniform, so it has added something.
+    drawn = int(np.searchsorted(given.cumulative, uniform, side="right"))
+    if drawn == given.cumulative.size:
+        return int(np.flatnonzero(given.probabilities)[-1])
+    return drawn
+
+
+def near_boundary(given: Distribution, uniform: float, tolerance: float = 1e-6) -> bool:
+    """Whether probabilities that differ by `tolerance` in sum could have drawn another token.
+
+    Two computations of the same run (cached and full, float32 and float64) need agree on a
+    drawn id only where this is False.
+    """
+    _check_uniform(uniform)
+    # The last positive token has nothing after it: its upper end is no boundary.
+    inner = given.cumulative[np.flatnonzero(given.probabilities)[:-1]]
+    return bool(inner.size and np.abs(inner - uniform).min() <= tolerance)
+
+
+def uniforms(seed: int) -> Iterator[float]:
+    """Endless floats in [0, 1) from NumPy's PCG64 with this seed, one for each drawn token.
+
+    The same stream anywhere: np.random.Generator(np.random.PCG64(seed)).random(), repeatedly.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed is {seed!r}, expected a whole number >= 0")
+    return _stream(np.random.Generator(np.random.PCG64(int(seed))))
+
+
+def argmax(logits: Any) -> int:
+    """The greedy choice: the id of the largest logit, the lowest id where several are equal.
+
+    logits: (V,)
+    """
+    return int(_logits(logits).argmax())
+
+
+def _stream(generator: np.random.Generator) -> Iterator[float]:
+    while True:
+        yield generator.random()
+
+
+def _frozen(array: Kind) -> Kind:
+    array.setflags(write=False)
+    return array
+
+
+def _keep_top_k(tempered: Floats, rank: int) -> Floats:
+    if rank >= tempered.size:
+        return tempered
+    bound = np.partition(tempered, tempered.size - rank)[tempered.size - rank]
+    return _frozen(np.where(tempered >= bound, tempered, -np.inf))
+
+
+def _keep_top_p(tempered: Floats, mass: float) -> Floats:
+    finite = np.sort(tempered[tempered > -np.inf])
+    weights = np.exp(finite - finite[-1])
+    # Summed from the least probable up, the small ones keep their digits: what is dropped is
+    # the largest set of least probable tokens whose mass is at most 1 - p.
+    sums = np.cumsum(weights / weights.sum())
+    dropped = min(int(np.searchsorted(sums, 1.0 - mass, side="right")), finite.size - 1)
+    bound = finite[dropped]
+    kept = tempered > bound
+    missing = finite.size - dropped - int(np.count_nonzero(kept))
+    kept[np.flatnonzero(tempered == bound)[:missing]] = True
+    return _frozen(np.where(kept, tempered, -np.inf))
+
+
+def _logits(logits: Any) -> Floats:
+    found = np.asarray(logits)
+    if found.dtype.kind not in "fiu" or found.ndim != 1 or not found.size:
+        raise ValueError(
+            f"logits are {found.dtype} of shape {found.shape}, expected a list of numbers, "
+            "one per token"
+        )
+    raw = found.astype(np.float64)
+    peak = raw.max()  # nan where any is nan
+    if not math.isfinite(peak):
+        what = {math.inf: "contain +inf", -math.inf: "are all -inf"}.get(peak, "contain nan")
+        raise ValueError(f"logits {what}, expected at least one finite number, others may be -inf")
+    return _frozen(raw)
+
+
+def _temperature(value: Any) -> float:
+    if not _is_real(value) or not 0.0 < value < math.inf:
+        raise ValueError(f"temperature is {value!r}, expected a finite number above 0")
+    return float(value)
+
+
+def _top_k(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"top_k is {value!r}, expected a whole number >= 1, or None for off")
+    return index(value)
+
+
+def _top_p(value: Any) -> float | None:
+    if value is None:
+        return None
+    if not _is_real(value) or not 0.0 < value <= 1.0:
+        raise ValueError(f"top_p is {value!r}, expected a number above 0 and at most 1, or None")
+    return None if value == 1.0 else float(value)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _check_uniform(uniform: Any) -> None:
+    if not _is_real(uniform) or not 0.0 <= uniform <= 1.0:
+        raise ValueError(f"uniform is {uniform!r}, expected a number from 0 to 1")
