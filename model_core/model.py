@@ -1,0 +1,307 @@
+"""A model: config, parameters and tokenizer; text in, tapes and translations out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from model_core.config import ModelConfig
+from model_core.decoding import Step, Strategy, decode_batch
+from model_core.ops import CrossEntropy
+from model_core.ops.base import Array
+from model_core.runner import GrowingRun, Runner, real_tokens
+from model_core.tape import Tape
+from model_core.tokenizers import Encoding, Tokenizer
+
+
+@dataclass(frozen=True, eq=False)
+class Generation:
+    """One decoded sentence: `ids` and `tokens` begin with the start token, the rest per new id.
+
+    `score` is the mean log-probability per generated token, the end token included.
+    """
+
+    ids: list[int]
+    tokens: list[str]
+    text: str
+    log_probs: list[float]
+    finished: bool
+    steps: list[Step] = field(repr=False)
+    encoding: Encoding | None = field(repr=False)
+    _run: GrowingRun = field(repr=False)
+    _model: Model = field(repr=False)
+    _row: int = 0
+
+    @property
+    def score(self) -> float:
+        return sum(self.log_probs) / len(self.log_probs) if self.log_probs else 0.0
+
+    @property
+    def tape(self) -> Tape:
+        """The tape that grew while decoding: what it shows is what the tokens were chosen from.
+
+        Of a batch it holds all sentences.
+        """
+        tape = self.__dict__.get("_tape")
+        if tape is None:
+            tape = self._run.tape()
+            if tape.target_ids.shape[0] == 1:
+                tape.chosen_ids = np.array([self.ids[1:]])
+            self._model._name_tokens(tape)
+            self.__dict__["_tape"] = tape
+        return tape
+
+
+class Model:
+    """An encoder-decoder Transformer with its tokenizer; all maths in NumPy."""
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        parameters: dict[str, Array],
+        tokenizer: Tokenizer,
+        card: Mapping[str, Any] | None = None,
+        warnings: Sequence[str] = (),
+    ) -> None:
+        self.config, self.parameters, self.tokenizer = config, parameters, tokenizer
+        self.card: dict[str, Any] = dict(card or {})
+        self.warnings = list(warnings)
+        self.dtype = str(next(iter(parameters.values())).dtype)
+        self._runner = Runner(config, parameters, self.dtype)
+
+    def __repr__(self) -> str:
+        c = self.config
+        return (
+            f"Model({c.n_encoder_layers}+{c.n_decoder_layers} layers, d_model {c.d_model}, "
+            f"{c.n_heads} heads, {self.parameter_count} parameters, {self.dtype})"
+        )
+
+    @property
+    def parameter_count(self) -> int:
+        return sum(value.size for value in self.parameters.values())
+
+    def trace(
+        self,
+        source: str | Sequence[str] | None = None,
+        target: str | Sequence[str] | None = None,
+        *,
+        source_ids: Any = None,
+        target_ids: Any = None,
+        source_mask: Any = None,
+        target_mask: Any = None,
+    ) -> Tape:
+        """Run the model and keep every operation.
+
+        source, target: text, or lists of texts (padded to a batch); the start token is put in
+        front of the target. Without a target the model's own greedy output is traced.
+        source_ids, target_ids: (T,) or (B,T), exactly what encoder and decoder read.
+        source_mask, target_mask: True = real; without one, a trailing run of PAD is masked.
+        """
+        batched = not isinstance(source, str) and source is not None
+        ids, mask = self._read("source", source, source_ids, source_mask)
+        if target is None and target_ids is None:
+            if batched or ids.shape[0] > 1:
+                raise ValueError("a batch of sources needs targets to be traced with")
+            return self._generate(ids, mask, Strategy(), None, ())[0].tape
+        decoder_ids, decoder_mask = self._read("target", target, target_ids, target_mask)
+        if decoder_ids.shape[0] != ids.shape[0]:
+            raise ValueError(
+                f"{ids.shape[0]} sources and {decoder_ids.shape[0]} targets do not pair up"
+            )
+        tape = self._runner.trace(ids, decoder_ids, mask, decoder_mask)
+        self._name_tokens(tape)
+        return tape
+
+    def loss(self, tape: Tape, labels: Any, label_smoothing: float = 0.0) -> float:
+        """Record the cross-entropy of the tape's predictions against labels (B,T), PAD ignored."""
+        shape = tape.target_ids.shape
+        wanted = np.asarray(labels, dtype=np.int64)
+        if wanted.ndim == 1:
+            wanted = wanted[None]
+        if wanted.shape != shape:
+            raise ValueError(f"labels have shape {wanted.shape}, the decoder read {shape}")
+        if wanted.size and not 0 <= wanted.min() <= wanted.max() < self.config.tgt_vocab_size:
+            raise ValueError(
+                f"labels run from {wanted.min()} to {wanted.max()}, expected 0 to "
+                f"{self.config.tgt_vocab_size - 1}"
+            )
+        op = CrossEntropy(label_smoothing, self.tokenizer.pad_id)
+        record = tape.add("loss", op, "log_probs", "labels", axes=(), labels=wanted)
+        return float(record.value)
+
+    def decode(
+        self,
+        source: str,
+        strategy: str = "greedy",
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int = 0,
+        max_new_tokens: int | None = None,
+        prefix_ids: Sequence[int] = (),
+    ) -> Iterator[Step]:
+        """Yield the tokens of one sentence as they are chosen, the end token included."""
+        ids, mask = self._read("source", source, None, None)
+        run = self._runner.begin(ids, mask)
+        chosen = Strategy(strategy, temperature, top_k, top_p, seed)
+        for steps in self._decode(run, 1, chosen, max_new_tokens, prefix_ids):
+            assert steps[0] is not None
+            yield steps[0]
+
+    def generate(
+        self,
+        source: str | Sequence[str],
+        strategy: str = "greedy",
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int = 0,
+        max_new_tokens: int | None = None,
+        prefix_ids: Sequence[int] = (),
+    ) -> Any:
+        """Decode a sentence to its end; a list of sources gives a list of results (one batch)."""
+        chosen = Strategy(strategy, temperature, top_k, top_p, seed)
+        if isinstance(source, str):
+            encoding = self.tokenizer.encode_source(source)
+            ids = np.array([encoding.ids], dtype=np.int64)
+            mask = np.ones_like(ids, dtype=bool)
+            self._check("source", ids)
+            result = self._generate(ids, mask, chosen, max_new_tokens, prefix_ids)[0]
+            return replace(result, encoding=encoding)
+        if not source:
+            return []
+        ids, mask = self._read("source", source, None, None)
+        return self._generate(ids, mask, chosen, max_new_tokens, prefix_ids)
+
+    def _decode(
+        self,
+        run: GrowingRun,
+        batch: int,
+        strategy: Strategy,
+        max_new_tokens: int | None,
+        prefix_ids: Sequence[int],
+    ) -> Iterator[list[Step | None]]:
+        prefix = self._prefix(prefix_ids)
+        limit = self.config.max_seq_len - len(prefix)
+        if max_new_tokens is not None:
+            if max_new_tokens < 1:
+                raise ValueError(f"max_new_tokens is {max_new_tokens}, expected 1 or more")
+            limit = min(limit, max_new_tokens) if self.config.position == "learned" else max_new_tokens
+        tokenizer = self.tokenizer
+        return decode_batch(
+            run,
+            batch,
+            tokenizer.start_id,
+            tokenizer.end_id,
+            strategy,
+            limit,
+            prefix,
+            lambda i: tokenizer.target_tokens([i])[0],
+        )
+
+    def _generate(
+        self,
+        ids: Array,
+        mask: Array,
+        strategy: Strategy,
+        max_new_tokens: int | None,
+        prefix_ids: Sequence[int],
+    ) -> list[Generation]:
+        run = self._runner.begin(ids, mask)
+        batch = ids.shape[0]
+        rows: list[list[Step]] = [[] for _ in range(batch)]
+        for steps in self._decode(run, batch, strategy, max_new_tokens, prefix_ids):
+            for row, step in zip(rows, steps, strict=True):
+                if step is not None:
+                    row.append(step)
+        start = [self.tokenizer.start_id, *self._prefix(prefix_ids)]
+        results = []
+        for number, row in enumerate(rows):
+            chosen = start + [step.id for step in row]
+            results.append(
+                Generation(
+                    ids=chosen,
+                    tokens=self.tokenizer.target_tokens(chosen),
+                    text=self.tokenizer.decode(chosen[1:]),
+                    log_probs=[step.log_prob for step in row],
+                    finished=chosen[-1] == self.tokenizer.end_id,
+                    steps=row,
+                    encoding=None,
+                    _run=run,
+                    _model=self,
+                    _row=number,
+                )
+            )
+        return results
+
+    def _prefix(self, prefix_ids: Sequence[int]) -> list[int]:
+        prefix = [int(i) for i in prefix_ids]
+        size = self.config.tgt_vocab_size
+        for i in prefix:
+            if not 0 <= i < size:
+                raise ValueError(f"prefix id {i} is outside the target vocabulary of {size}")
+        return prefix
+
+    def _read(
+        self, side: str, text: str | Sequence[str] | None, ids: Any, mask: Any
+    ) -> tuple[Array, Array]:
+        """Ids (B,L) and their mask (B,L) from text or from ids."""
+        pad = self.tokenizer.pad_id
+        if (text is None) == (ids is None):
+            raise ValueError(f"give either {side} text or {side}_ids")
+        if text is not None:
+            texts = [text] if isinstance(text, str) else list(text)
+            if side == "source":
+                rows = [self.tokenizer.encode_source(t).ids for t in texts]
+            else:
+                start = self.tokenizer.start_id
+                rows = [[start, *self.tokenizer.encode_target(t).ids] for t in texts]
+            longest = max((len(row) for row in rows), default=0)
+            array = np.full((len(rows), longest), pad, dtype=np.int64)
+            real = np.zeros((len(rows), longest), dtype=bool)
+            for number, row in enumerate(rows):
+                array[number, : len(row)] = row
+                real[number, : len(row)] = True
+        else:
+            array = np.asarray(ids)
+            if array.dtype.kind not in "iu":
+                raise ValueError(f"{side}_ids are {array.dtype}, expected whole numbers")
+            array = np.atleast_2d(array.astype(np.int64))
+            if array.ndim != 2:
+                raise ValueError(f"{side}_ids have shape {array.shape}, expected (T,) or (B,T)")
+            real = real_tokens(array, pad)
+        self._check(side, array)
+        if mask is not None:
+            given = np.atleast_2d(np.asarray(mask, dtype=bool))
+            if given.shape != array.shape:
+                raise ValueError(f"{side}_mask has shape {given.shape}, expected {array.shape}")
+            real = given
+        return array, real
+
+    def _check(self, side: str, ids: Array) -> None:
+        config = self.config
+        size = config.src_vocab_size if side == "source" else config.tgt_vocab_size
+        if ids.size == 0:
+            raise ValueError(f"the {side} has no tokens at all")
+        if ids.min() < 0 or ids.max() >= size:
+            wrong = ids[(ids < 0) | (ids >= size)][0]
+            raise ValueError(f"{side} id {wrong} is outside the vocabulary of {size} tokens")
+        if config.position == "learned" and ids.shape[1] > config.max_seq_len:
+            raise ValueError(
+                f"the {side} has {ids.shape[1]} tokens, this model's learned positions end at "
+                f"{config.max_seq_len}"
+            )
+
+    def _name_tokens(self, tape: Tape) -> None:
+        source = [self.tokenizer.source_tokens(row) for row in tape.source_ids.tolist()]
+        target = [self.tokenizer.target_tokens(row) for row in tape.target_ids.tolist()]
+        predicted = [self.tokenizer.target_tokens(row) for row in tape.predicted_ids.tolist()]
+        single = len(source) == 1
+        tape.source_tokens = source[0] if single else source
+        tape.target_tokens = target[0] if single else target
+        tape.predicted_tokens = predicted[0] if single else predicted

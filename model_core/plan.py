@@ -1,0 +1,128 @@
+"""The plan of a forward pass: which op writes which site from which inputs, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from model_core.ops.base import Op
+
+Values = list[Any]
+Step = Callable[[Values], None]
+
+
+class Instruction(NamedTuple):
+    """One line of the plan: `site` = `op` of `inputs`, with named axes ("1" = broadcast)."""
+
+    site: str
+    op: Op
+    inputs: tuple[str, ...]
+    axes: tuple[str, ...]
+
+
+class Plan:
+    """The instructions of one forward pass and the slot that each name has in a run's values.
+
+    Names are run inputs (ids, positions, masks), parameters and sites. A plan knows no
+    lengths: one plan serves every sentence.
+    """
+
+    def __init__(self) -> None:
+        self.instructions: list[Instruction] = []
+        self.slots: dict[str, int] = {}
+        self.aliases: dict[str, str] = {}
+        # sites whose rows are kept from one decoding step to the next
+        self.cached: set[str] = set()
+        self._numbers: dict[str, int] = {}
+
+    def add(self, site: str, op: Op, *inputs: str, axes: Iterable[str]) -> str:
+        """Append an instruction and return its site, so that calls nest like the maths does."""
+        if site in self._numbers:
+            raise ValueError(f"site {site} is recorded twice")
+        for name in inputs:
+            self.slots.setdefault(name, len(self.slots))
+        self._numbers[site] = len(self.instructions)
+        self.slots.setdefault(site, len(self.slots))
+        self.instructions.append(Instruction(site, op, inputs, tuple(axes)))
+        return site
+
+    def alias(self, name: str, site: str) -> str:
+        """Let `name` stand for a site that is already recorded."""
+        self.aliases[name] = site
+        return site
+
+    def resolve(self, name: str) -> str:
+        """The recorded site behind a name; KeyError with a sentence where there is none."""
+        site = self.aliases.get(name, name)
+        if site not in self._numbers:
+            raise KeyError(f"no site {name!r} is recorded in this run")
+        return site
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._numbers or name in self.aliases
+
+    def copy(self) -> Plan:
+        """A plan of its own with the same lines, to be continued."""
+        plan = Plan()
+        plan.instructions = list(self.instructions)
+        plan.slots = dict(self.slots)
+        plan.aliases = dict(self.aliases)
+        plan.cached = set(self.cached)
+        plan._numbers = dict(self._numbers)
+        return plan
+
+    def number(self, site: str) -> int:
+        """The place of a recorded site in the order of the plan."""
+        return self._numbers[site]
+
+    def instruction(self, site: str) -> Instruction:
+        return self.instructions[self._numbers[site]]
+
+    def compile(self, sites: Iterable[str] | None = None) -> list[Step]:
+        """The steps that compute the given sites (all of them by default), in the plan's order."""
+        wanted = None if sites is None else set(sites)
+        return [
+            compile_step(
+                instruction.op,
+                [self.slots[name] for name in instruction.inputs],
+                self.slots[instruction.site],
+            )
+            for instruction in self.instructions
+            if wanted is None or instruction.site in wanted
+        ]
+
+
+def compile_step(op: Op, inputs: Sequence[int], target: int) -> Step:
+    """A closure that reads the input slots and writes the target slot of a run's values.
+
+    An array already lying in the target slot is written into, so that a run may reuse the
+    memory of one that is gone. Unrolled by arity: at demo size a pass is some 150 of these.
+    """
+    forward = op.forward
+    if len(inputs) == 1:
+        (a,) = inputs
+
+        def unary(v: Values) -> None:
+            v[target] = forward(v[a], out=v[target])
+
+        return unary
+    if len(inputs) == 2:
+        a, b = inputs
+
+        def binary(v: Values) -> None:
+            v[target] = forward(v[a], v[b], out=v[target])
+
+        return binary
+    if len(inputs) == 3:
+        a, b, c = inputs
+
+        def ternary(v: Values) -> None:
+            v[target] = forward(v[a], v[b], v[c], out=v[target])
+
+        return ternary
+    slots = tuple(inputs)
+
+    def general(v: Values) -> None:
+        v[target] = forward(*[v[slot] for slot in slots], out=v[target])
+
+    return general

@@ -1,0 +1,313 @@
+"""The tape: every operation of a run under its site name, and the walk back along it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from model_core.ops.base import Array, Explanation, Index, Op, Operand
+from model_core.plan import Instruction, Plan, Values
+
+
+class Record:
+    """One operation of a run: what was computed, from what, by which op."""
+
+    __slots__ = ("_instruction", "_tape", "site")
+
+    def __init__(self, tape: Tape, site: str, instruction: Instruction) -> None:
+        self._tape, self.site, self._instruction = tape, site, instruction
+
+    def __repr__(self) -> str:
+        shape = ", ".join(
+            f"{axis}={size}" if axis != "1" else "1"
+            for axis, size in zip(self.axes, self.value.shape, strict=True)
+        )
+        return f"Record({self.site}: {self.op} of {', '.join(self.inputs)}; {shape})"
+
+    @property
+    def kind(self) -> Op:
+        """The op with its constants."""
+        return self._instruction.op
+
+    @property
+    def op(self) -> str:
+        return self._instruction.op.name
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._instruction.inputs
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self._instruction.axes
+
+    @property
+    def formula(self) -> str:
+        return self._instruction.op.formula
+
+    @property
+    def sentence(self) -> str:
+        return self._instruction.op.sentence
+
+    @property
+    def value(self) -> Array:
+        """The result, read-only."""
+        value = np.asarray(self._tape.value_of(self._instruction.site)).view()
+        value.flags.writeable = False
+        return value
+
+    @property
+    def operands(self) -> list[Operand]:
+        """The inputs with their values, in the op's order."""
+        return [Operand(name, self._tape.value_of(name)) for name in self.inputs]
+
+    def explain(self, index: Sequence[int]) -> Explanation:
+        """How the cell at `index` (the batch axis included) comes about, in float64."""
+        shape = self.value.shape
+        place: Index = tuple(int(i) for i in index)
+        if len(place) != len(shape) or not all(
+            -size <= i < size for i, size in zip(place, shape, strict=True)
+        ):
+            raise IndexError(f"{self.site} has shape {shape}, there is no cell {place}")
+        place = tuple(i % size for i, size in zip(place, shape, strict=True))
+        return self._instruction.op.explain(place, self.operands)
+
+    def numpy(self) -> str:
+        """Runnable source text, the real operands included, that prints the value."""
+        names = variable_names(self.inputs)
+        lines = ["import math", "import numpy as np", "from numpy import inf, nan", ""]
+        lines += [
+            f"{name} = {array_text(operand.value)}"
+            for name, operand in zip(names, self.operands, strict=True)
+        ]
+        lines += [
+            f"value = {self._instruction.op.expression(names)}",
+            'np.set_printoptions(threshold=10**9, floatmode="unique")',
+            "print(value)",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def variable_names(inputs: Sequence[str]) -> list[str]:
+    """Short distinct Python names for record inputs: the last words of each."""
+    chosen: list[str] = []
+    for name in inputs:
+        words = re.sub(r"[^0-9A-Za-z_.]", "_", name).split(".")
+        for length in range(1, len(words) + 1):
+            short = "_".join(words[-length:])
+            if short not in chosen and not short[0].isdigit():
+                break
+        while short in chosen:
+            short += "_"
+        chosen.append(short)
+    return chosen
+
+
+def array_text(value: Any) -> str:
+    """An array as NumPy source text that gives the same bits; a generator cannot be written."""
+    if isinstance(value, np.random.Generator):
+        return "None  # the random stream of the training step"
+    array = np.asarray(value)
+    flat = ", ".join(str(item) for item in array.reshape(-1).tolist())
+    if array.dtype == np.float32:
+        flat = ", ".join(str(item) for item in array.reshape(-1))
+    return f"np.array([{flat}], dtype=np.{array.dtype}).reshape({array.shape})"
+
+
+class Gradients(Mapping[str, Array]):
+    """The gradients of one target with respect to every site, beside the tape.
+
+    A site or parameter that the target does not depend on has a gradient of zeros.
+    """
+
+    def __init__(self, tape: Tape, target: str, slots: list[Array | None]) -> None:
+        self._tape, self.target, self._slots = tape, target, slots
+
+    def __getitem__(self, site: str) -> Array:
+        plan = self._tape.plan
+        return self._filled(plan.aliases.get(site, site), known=site in plan)
+
+    def _filled(self, name: str, known: bool) -> Array:
+        if not known:
+            raise KeyError(f"no site {name!r} is recorded in this run")
+        gradient = self._slots[self._tape.plan.slots[name]]
+        if gradient is None:
+            gradient = np.zeros_like(self._tape.value_of(name))
+        view = np.asarray(gradient).view()
+        view.flags.writeable = False
+        return view
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tape.sites)
+
+    def __len__(self) -> int:
+        return len(self._tape.sites)
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """Gradient per parameter, all of them, writable copies of nothing: the arrays themselves."""
+        slots = self._tape.plan.slots
+        found: dict[str, Array] = {}
+        for name, value in self._tape.parameters.items():
+            gradient = self._slots[slots[name]] if name in slots else None
+            found[name] = np.zeros_like(value) if gradient is None else gradient
+        return found
+
+
+class Tape:
+    """One run: the plan that was followed and the value that each of its names got.
+
+    `values` is indexed by the plan's slots. A tape that grew while decoding holds the rows of
+    each step and joins them when a record is first read.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        values: Values,
+        parameters: Mapping[str, Array],
+        growth: Growth | None = None,
+    ) -> None:
+        self.plan, self.parameters = plan, parameters
+        self._values, self._growth = values, growth
+        self._owns_plan = False
+        self.source_tokens: list[Any] = []
+        self.target_tokens: list[Any] = []
+        self.predicted_tokens: list[Any] = []
+        self.chosen_ids: Array | None = None
+
+    @property
+    def sites(self) -> list[str]:
+        """The names of all records, in the order of the computation."""
+        return [instruction.site for instruction in self.plan.instructions]
+
+    def __contains__(self, site: object) -> bool:
+        return site in self.plan
+
+    def __getitem__(self, site: str) -> Record:
+        return Record(self, site, self.plan.instruction(self.plan.resolve(site)))
+
+    def __iter__(self) -> Iterator[Record]:
+        return (Record(self, line.site, line) for line in self.plan.instructions)
+
+    def __len__(self) -> int:
+        return len(self.plan.instructions)
+
+    @property
+    def source_ids(self) -> Array:
+        """What the encoder reads (B,S)."""
+        return np.asarray(self.value_of("source_ids"))
+
+    @property
+    def target_ids(self) -> Array:
+        """What the decoder reads, start token first (B,T)."""
+        return np.asarray(self.value_of("target_ids"))
+
+    @property
+    def predicted_ids(self) -> Array:
+        """What each decoder row predicts (B,T): the token chosen when it was decoded, else the argmax."""
+        if self.chosen_ids is not None:
+            return self.chosen_ids
+        return np.argmax(self.value_of("logits"), axis=-1)
+
+    def value_of(self, name: str) -> Any:
+        """The value of a site, a parameter or a run input."""
+        name = self.plan.aliases.get(name, name)
+        slot = self.plan.slots[name]
+        value = self._values[slot]
+        if value is None and self._growth is not None:
+            value = self._growth.join(self, name)
+            self._values[slot] = value
+        return value
+
+    def release(self) -> Values:
+        """Give up this run's arrays, to be written over by another; the tape is empty after."""
+        values, self._values = self._values[: len(self.plan.slots)], []
+        return values
+
+    def add(self, site: str, op: Op, *inputs: str, axes: Sequence[str], **run_inputs: Any) -> Record:
+        """Record one more op behind the run (a loss); the run inputs it needs come by name."""
+        if not self._owns_plan:
+            # the plan is shared by all runs of a config, so this run continues on its own copy
+            self.plan, self._owns_plan = self.plan.copy(), True
+        for name in (*inputs, *run_inputs):
+            self.plan.slots.setdefault(name, len(self.plan.slots))
+        self.plan.add(site, op, *inputs, axes=axes)
+        self._values += [None] * (len(self.plan.slots) - len(self._values))
+        for name, value in run_inputs.items():
+            self._values[self.plan.slots[name]] = value
+        operands = [self.value_of(name) for name in inputs]
+        self._values[self.plan.slots[site]] = op.forward(*operands)
+        return self[site]
+
+    def backward(self, site: str, gradient: Any = None) -> Gradients:
+        """Walk the records in reverse from `site`; without `gradient`, the site is a scalar.
+
+        gradient: the shape of the site's value    returns: d target / d everything before it
+        """
+        site = self.plan.resolve(site)
+        value = self.value_of(site)
+        if gradient is None:
+            if np.size(value) != 1:
+                raise ValueError(
+                    f"{site} has shape {np.shape(value)}: say which gradient, only a scalar has one of its own"
+                )
+            gradient = np.ones_like(value)
+        gradient = np.asarray(gradient, dtype=np.asarray(value).dtype)
+        if gradient.shape != np.shape(value):
+            raise ValueError(
+                f"the gradient has shape {gradient.shape}, {site} has shape {np.shape(value)}"
+            )
+        slots: list[Array | None] = [None] * len(self.plan.slots)
+        slots[self.plan.slots[site]] = gradient
+        for instruction in reversed(self.plan.instructions[: self.plan.number(site) + 1]):
+            d_out = slots[self.plan.slots[instruction.site]]
+            if d_out is None:
+                continue
+            operands = [self.value_of(name) for name in instruction.inputs]
+            out = self.value_of(instruction.site)
+            for name, share in zip(
+                instruction.inputs, instruction.op.backward(d_out, out, *operands), strict=True
+            ):
+                if share is None:
+                    continue
+                slot = self.plan.slots[name]
+                before = slots[slot]
+                # a new array: a share may be the very array that another input received
+                slots[slot] = share if before is None else before + share
+        return Gradients(self, site, slots)
+
+
+class Growth:
+    """The steps of a decoding run, from which whole records are joined on demand.
+
+    Each step holds its own values for the decoder rows that it added.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[Values] = []
+
+    def join(self, tape: Tape, name: str) -> Any:
+        """The whole value of a decoder site: the rows of all steps, one below the other."""
+        instruction = tape.plan.instruction(name)
+        slot = tape.plan.slots[name]
+        row_axes = [axis for axis, letter in enumerate(instruction.axes) if letter == "T"]
+        rows = [step[slot] for step in self.steps]
+        if instruction.op.is_view or not row_axes:
+            operands = [tape.value_of(operand) for operand in instruction.inputs]
+            return instruction.op.forward(*operands)
+        if len(row_axes) == 1:
+            return np.concatenate(rows, axis=row_axes[0])
+        # Query × key: a step never met the keys that came after it. They are filled in by the
+        # op itself, and the cells that the step did compute are kept to the bit.
+        operands = [tape.value_of(operand) for operand in instruction.inputs]
+        whole = instruction.op.forward(*operands)
+        start = 0
+        for part in rows:
+            stop, keys = start + part.shape[-2], part.shape[-1]
+            whole[..., start:stop, :keys] = part
+            start = stop
+        return whole
