@@ -1,0 +1,25 @@
+"""Where the resources lie, in a checkout and in an installed wheel, and which models come along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def resources() -> Path:
+    """The folder of data files: checkpoints/ fonts/ i18n/ icons/ lessons/."""
+    package = Path(__file__).resolve().parent
+    installed = package / "resources"
+    return installed if installed.is_dir() else package.parent / "resources"
+
+
+def names() -> list[str]:
+    """The names of the bundled models, sorted."""
+    return sorted(path.stem for path in (resources() / "checkpoints").glob("*.safetensors"))
+
+
+def path_of(name: str) -> Path:
+    """The checkpoint of a bundled model; LookupError names those that exist."""
+    if name not in names():
+        known = ", ".join(names()) or "none"
+        raise LookupError(f"no bundled model is named {name!r}; the bundled models are: {known}")
+    return resources() / "checkpoints" / f"{name}.safetensors"
