@@ -1,0 +1,1 @@
+"""Drawing only: painted widgets that get pictures and plain values, and tell what the user did."""

@@ -1,0 +1,182 @@
+"""What every painted widget shares: theme, type scale, sharp edges, retained layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QWidget
+
+from visualizer import fonts
+from visualizer.theme import LIGHT, Theme
+
+CENTRE = Qt.AlignmentFlag.AlignCenter
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class Face(NamedTuple):
+    font: QFont
+    metrics: QFontMetricsF
+
+    def width(self, text: str) -> float:
+        return self.metrics.horizontalAdvance(text)
+
+
+class Canvas(QWidget):
+    """A widget that paints itself; distances are multiples of `em`, the font's size in pixels."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme: Theme = LIGHT
+        self._layers: dict[str, tuple[Hashable, QPixmap]] = {}
+        self._faces: dict[tuple[float, bool], Face] = {}
+
+    # What the owner sets.
+
+    def set_theme(self, theme: Theme) -> None:
+        self.theme = theme
+        self.relayout()
+        self.update()
+
+    def describe(self, name: str, description: str = "") -> None:
+        """The words a screen reader says."""
+        self.setAccessibleName(name)
+        self.setAccessibleDescription(description)
+
+    # What a widget overrides.
+
+    def relayout(self) -> None:
+        """Called when size, font or theme changed: forget what was measured."""
+
+    def paint(self, painter: QPainter) -> None:
+        """Draw everything; the painter is antialiased and in logical pixels."""
+        raise NotImplementedError
+
+    # What a widget uses.
+
+    @property
+    def em(self) -> float:
+        return fonts.em(self.font())
+
+    def face(self, factor: float = fonts.NORMAL, bold: bool = False) -> Face:
+        """The widget's font at a step of the type scale, with its metrics."""
+        found = self._faces.get((factor, bold))
+        if found is None:
+            font = fonts.scaled(self.font(), factor, bold)
+            found = self._faces[factor, bold] = Face(font, QFontMetricsF(font, self))
+        return found
+
+    def layer(self, name: str, key: Hashable, draw: Callable[[QPainter], None]) -> QPixmap:
+        """A retained picture of the whole widget, drawn again only when `key`, size or look change.
+
+        Opaque over the theme's surface, so that showing it is a plain copy.
+        """
+        ratio = self.devicePixelRatioF()
+        full = (key, self.width(), self.height(), ratio, self.theme.name, self.font().key())
+        kept = self._layers.get(name)
+        if kept is not None and kept[0] == full:
+            return kept[1]
+        pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(QColor(self.theme.surface))
+        painter = QPainter(pixmap)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            draw(painter)
+        finally:
+            painter.end()
+        self._layers[name] = (full, pixmap)
+        return pixmap
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        # A painter left open by an exception would take the whole process down later.
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self.paint(painter)
+        finally:
+            painter.end()
+
+    def snap(self, value: float) -> float:
+        """The nearest position that is a whole device pixel."""
+        ratio = self.devicePixelRatioF()
+        return round(value * ratio) / ratio
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.ApplicationFontChange):
+            self._faces.clear()
+            self.relayout()
+            self.updateGeometry()
+        super().changeEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.relayout()
+        super().resizeEvent(event)
+
+
+def box(
+    painter: QPainter,
+    rect: QRectF,
+    fill: QColor | str | None,
+    border: QColor | str | None = None,
+    radius: float = 0.0,
+    width: float = 1.0,
+    dash: bool = False,
+) -> None:
+    """A rounded box whose border lies inside `rect`."""
+    if border is None:
+        painter.setPen(Qt.PenStyle.NoPen)
+    else:
+        pen = QPen(QColor(border), width)
+        if dash:
+            pen.setStyle(Qt.PenStyle.DashLine)
+            pen.setDashPattern([3.0, 2.0])
+        painter.setPen(pen)
+        inset = width / 2
+        rect = rect.adjusted(inset, inset, -inset, -inset)
+    painter.setBrush(QColor(fill) if fill is not None else Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(rect, radius, radius)
+
+
+def write(
+    painter: QPainter,
+    rect: QRectF,
+    text: str,
+    face: Face,
+    colour: QColor | str,
+    align: Qt.AlignmentFlag = CENTRE,
+    elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+) -> None:
+    """One line of text inside `rect`, ended by an ellipsis where it does not fit."""
+    width = face.width(text)
+    if width > rect.width() + 0.5:
+        text = face.metrics.elidedText(text, elide, rect.width())
+        width = face.width(text)
+    x = rect.x()
+    if align & Qt.AlignmentFlag.AlignRight:
+        x = rect.right() - width
+    elif align & Qt.AlignmentFlag.AlignHCenter:
+        x = rect.center().x() - width / 2
+    # The face's line is much taller than its letters: centre the capitals, not the line.
+    baseline = round(rect.center().y() + face.metrics.capHeight() / 2)
+    painter.setFont(face.font)
+    painter.setPen(QColor(colour))
+    painter.drawText(QPointF(x, baseline), text)
+
+
+def triangle(painter: QPainter, points: list[tuple[float, float]], colour: QColor | str) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    painter.drawPolygon([QPointF(x, y) for x, y in points])

@@ -1,0 +1,186 @@
+"""The cells of a heatmap as an image: colours, gaps, the hatch of masked cells, numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QStaticText
+
+from visualizer import fonts
+from visualizer.lenses.picture import Matrix
+from visualizer.theme import INK_DARK, INK_LIGHT, Theme
+from visualizer.widgets import figures
+from visualizer.widgets.canvas import Canvas, Face
+from visualizer.widgets.heatmap_layout import Cells
+
+
+def colour_indices(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """uint8 places in a 256-entry table; -inf and NaN get the lowest, +inf the highest."""
+    if values.dtype == bool:
+        return np.where(values, np.uint8(255), np.uint8(0))
+    span = high - low
+    if not span > 0:
+        return np.full(values.shape, 128, np.uint8)
+    with np.errstate(invalid="ignore", over="ignore"):
+        place = (values - low) * (255.0 / span) + 0.5
+    place = np.nan_to_num(place, nan=0.0, posinf=255.0, neginf=0.0)
+    return np.clip(place, 0, 255).astype(np.uint8)
+
+
+def masked(matrix: Matrix) -> np.ndarray | None:
+    """The cells that are drawn hatched: hidden ones, and the closed cells of a mask."""
+    hidden = matrix.hidden
+    if matrix.palette == "mask":
+        closed = np.asarray(matrix.values, dtype=np.float64) < 0.5
+        hidden = closed if hidden is None else hidden | closed
+    if matrix.values.dtype.kind == "f":
+        broken = np.isnan(matrix.values)
+        if broken.any():
+            hidden = broken if hidden is None else hidden | broken
+    return hidden
+
+
+def thumbnail(matrix: Matrix, theme: Theme) -> QImage:
+    """One pixel per cell; masked cells get the hatch's plain colour."""
+    table = theme.packed_table(matrix.palette)
+    pixels = table[colour_indices(matrix.values, matrix.low, matrix.high)]
+    hidden = masked(matrix)
+    if hidden is not None:
+        pixels = np.where(hidden, _rgb32(theme.hatch), pixels)
+    return as_image(pixels)
+
+
+def as_image(pixels: np.ndarray) -> QImage:
+    """(h, w) uint32 0xffRRGGBB -> an image that owns its pixels."""
+    pixels = np.ascontiguousarray(pixels, dtype=np.uint32)
+    height, width = pixels.shape
+    return QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32).copy()
+
+
+def _rgb32(colour: str) -> np.uint32:
+    return np.uint32(0xFF000000 | int(colour[1:], 16))
+
+
+def hatch(height: int, width: int, ratio: float, theme: Theme) -> np.ndarray:
+    """Diagonal lines (height, width) uint32, about one line in six logical pixels."""
+    period = max(4, round(6 * ratio))
+    thick = max(1, round(1.2 * ratio))
+    diagonal = (np.arange(height)[:, None] + np.arange(width)[None, :]) % period
+    return np.where(diagonal < thick, _rgb32(theme.hatch_line), _rgb32(theme.hatch))
+
+
+class CellPainter:
+    """Paints a matrix's cells; keeps what only depends on the font or the grid."""
+
+    def __init__(self, canvas: Canvas) -> None:
+        self._canvas = canvas
+        self._texts: dict[str, dict[str, tuple[QStaticText, float]]] = {}
+        self._hatch: tuple[tuple[int, int, float, str], np.ndarray] | None = None
+
+    def image(self, matrix: Matrix, cells: Cells) -> QImage:
+        """The whole grid at device resolution, numbers included where they fit."""
+        theme = self._canvas.theme
+        index = colour_indices(matrix.values, matrix.low, matrix.high)
+        hidden = masked(matrix)
+        widths, heights = np.diff(cells.x), np.diff(cells.y)
+        pixels = theme.packed_table(matrix.palette)[index]
+        pixels = np.repeat(np.repeat(pixels, widths, axis=1), heights, axis=0)
+        if hidden is not None and hidden.any():
+            where = np.repeat(np.repeat(hidden, widths, axis=1), heights, axis=0)
+            np.copyto(pixels, self._hatched(*pixels.shape, cells.ratio), where=where)
+        if cells.gap:
+            self._cut_gaps(pixels, cells)
+        height, width = pixels.shape
+        image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(cells.ratio)
+        self._numbers(image, matrix, cells, index, hidden)
+        return image.copy()
+
+    def _hatched(self, height: int, width: int, ratio: float) -> np.ndarray:
+        key = (height, width, ratio, self._canvas.theme.name)
+        if self._hatch is None or self._hatch[0] != key:
+            self._hatch = (key, hatch(height, width, ratio, self._canvas.theme))
+        return self._hatch[1]
+
+    def _cut_gaps(self, pixels: np.ndarray, cells: Cells) -> None:
+        ground = _rgb32(self._canvas.theme.surface)
+        right, bottom = cells.x[1:] - cells.x[0], cells.y[1:] - cells.y[0]
+        for step in range(1, cells.gap + 1):
+            pixels[:, right - step] = ground
+            pixels[bottom - step, :] = ground
+
+    def _numbers(
+        self,
+        image: QImage,
+        matrix: Matrix,
+        cells: Cells,
+        index: np.ndarray,
+        hidden: np.ndarray | None,
+    ) -> None:
+        cell = cells.rect(0, 0)
+        chosen = self._choose(matrix, cell.width(), cell.height())
+        if chosen is None:
+            return
+        face, texts = chosen
+        columns = matrix.values.shape[1]
+        white = self._canvas.theme.ink(matrix.palette)[index].ravel().tolist()
+        covered = hidden.ravel().tolist() if hidden is not None else [False] * len(texts)
+        xs = (cells.column_centres() - cells.x[0] / cells.ratio).tolist()
+        ys = (cells.row_centres() - cells.y[0] / cells.ratio).tolist()
+        # QStaticText draws from the top of the line; the capitals shall be centred.
+        lift = face.metrics.ascent() - face.metrics.capHeight() / 2
+        ys = [round(y - lift) for y in ys]
+        known = self._statics(face)
+        if len(known) > 4000:
+            known.clear()
+        for text in set(texts):
+            if text not in known:
+                known[text] = _laid_out(text, face)
+        light: list[int] = []
+        dark: list[int] = []
+        faint: list[int] = []
+        for place, text in enumerate(texts):
+            if not covered[place]:
+                (light if white[place] else dark).append(place)
+            elif text == "-∞" or matrix.palette == "mask":
+                faint.append(place)
+        muted = self._canvas.theme.muted
+        painter = QPainter(image)
+        try:
+            painter.setFont(face.font)
+            for places, colour in ((light, INK_LIGHT), (dark, INK_DARK), (faint, muted)):
+                painter.setPen(QColor(colour))
+                for place in places:
+                    static, half = known[texts[place]]
+                    x, y = xs[place % columns] - half, ys[place // columns]
+                    painter.drawStaticText(QPointF(x, y), static)
+        finally:
+            painter.end()
+
+    def _choose(self, matrix: Matrix, width: float, height: float) -> tuple[Face, list[str]] | None:
+        """The most telling format at the largest size that fits the cell, if any does."""
+        em = self._canvas.em
+        if width < 1.3 * em or height < 0.95 * em:
+            return None
+        for form in figures.cell_formats(matrix.values, matrix.palette == "sequential"):
+            texts = figures.cell_texts(matrix.values, form)
+            texts = [t.replace("inf", "∞") for t in texts]
+            longest = max(texts, key=len)
+            for scale in (fonts.NORMAL, 0.92, fonts.SMALL, 0.76, 0.7):
+                face = self._canvas.face(scale)
+                room = width - 0.35 * em * scale
+                if face.width(longest) <= room and 1.35 * em * scale <= height + 1:
+                    return face, texts
+        return None
+
+    def _statics(self, face: Face) -> dict[str, tuple[QStaticText, float]]:
+        """The laid-out texts of one font, each with half its width."""
+        return self._texts.setdefault(face.font.key(), {})
+
+
+def _laid_out(text: str, face: Face) -> tuple[QStaticText, float]:
+    static = QStaticText(text)
+    static.setTextFormat(Qt.TextFormat.PlainText)
+    static.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
+    static.prepare(font=face.font)
+    return static, face.width(text) / 2
