@@ -24,7 +24,7 @@ class Term(NamedTuple):
 
     label: str
     site: str
-    index: Index
+    index: Index  # type: ignore[assignment]  # hides tuple.index, which nobody needs
     value: float
 
 
@@ -51,13 +51,16 @@ EVALUATION_NAMES: dict[str, Callable[..., float] | float] = {
     "pi": math.pi,
 }
 
+LONGEST_SUM = 256
+
 
 class Op:
-    """One kind of operation; an instance carries its constants (a scale, an eps, a number of heads).
+    """One kind of operation; an instance carries its constants (a scale, an eps, a head count).
 
     `forward` writes into `out` when it is given an array there (of the result's shape and
-    type) and otherwise makes a new one; it never changes an input. `backward` returns one
-    gradient per input, in the input's own shape, None where there is none to give.
+    type) and otherwise makes a new one; a view ignores it. It never changes an input.
+    `backward` returns one gradient per input, in the input's own shape, None where there is
+    none to give.
     """
 
     name: ClassVar[str]
@@ -66,10 +69,13 @@ class Op:
     # True when the result is a view of the first input: nothing is computed.
     is_view: ClassVar[bool] = False
 
-    def forward(self, *inputs: Any, out: Array | None = None) -> Array:
+    # Each op names its own inputs; only a signature of Anys lets a type checker accept that.
+    def forward(self, *inputs: Any, **out: Any) -> Array:
+        """forward(*inputs, out=None) -> the result."""
         raise NotImplementedError
 
-    def backward(self, d_out: Array, out: Array, *inputs: Any) -> tuple[Array | None, ...]:
+    def backward(self, *arrays: Any, **none: Any) -> tuple[Array | None, ...]:
+        """backward(d_out, out, *inputs) -> a gradient per input."""
         raise NotImplementedError
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
@@ -77,7 +83,10 @@ class Op:
         raise NotImplementedError
 
     def expression(self, names: Sequence[str]) -> str:
-        """A NumPy expression over the names of the inputs that gives the whole result."""
+        """A NumPy expression over the names of the inputs that gives the whole result.
+
+        `np` and `math` are the only other names it uses.
+        """
         raise NotImplementedError
 
 
@@ -86,6 +95,30 @@ def number(value: Any) -> str:
     value = float(value)
     text = repr(value)
     return f"({text})" if text.startswith("-") else text
+
+
+def cell(operand: Operand, index: Index) -> float:
+    """One cell of an operand, in float64."""
+    return float(operand.value[index])
+
+
+def row(operand: Operand, index: Index) -> Array:
+    """One row (or any other part) of an operand, in float64."""
+    return np.asarray(operand.value[index], dtype=np.float64)
+
+
+def own_index(index: Index, shape: tuple[int, ...]) -> Index:
+    """Where a cell of a result reads an input of the given shape that was broadcast."""
+    kept = index[len(index) - len(shape) :]
+    return tuple(0 if size == 1 else place for place, size in zip(kept, shape, strict=True))
+
+
+def total(parts: Sequence[str]) -> str:
+    """The text of a sum, in groups: a parser gives up on a few thousand terms in one chain."""
+    while len(parts) > LONGEST_SUM:
+        groups = [parts[i : i + LONGEST_SUM] for i in range(0, len(parts), LONGEST_SUM)]
+        parts = [f"({' + '.join(group)})" for group in groups]
+    return " + ".join(parts) if parts else "0.0"
 
 
 def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:

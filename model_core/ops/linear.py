@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, number
+from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, number, total
 
 
 class Linear(Op):
@@ -23,13 +22,17 @@ class Linear(Op):
         "plus a bias; the weights were learned."
     )
 
-    def forward(self, x: Array, W: Array, b: Array | None = None, *, out: Array | None = None) -> Array:
+    def forward(
+        self, x: Array, W: Array, b: Array | None = None, *, out: Array | None = None
+    ) -> Array:
         out = np.matmul(x, W, out=out)
         if b is not None:
             np.add(out, b, out=out)
         return out
 
-    def backward(self, d_out: Array, out: Array, x: Array, W: Array, b: Array | None = None) -> tuple[Array | None, ...]:
+    def backward(
+        self, d_out: Array, out: Array, x: Array, W: Array, b: Array | None = None
+    ) -> tuple[Array | None, ...]:
         rows = x.reshape(-1, x.shape[-1])
         d_rows = d_out.reshape(-1, d_out.shape[-1])
         d_x = np.matmul(d_out, W.T)
@@ -52,7 +55,7 @@ class Linear(Op):
             terms.append(Term(f"b[{column}]", bias.name, (column,), float(bias.value[column])))
             parts.append(number(bias.value[column]))
             value += float(bias.value[column])
-        return Explanation(value, " + ".join(parts), tuple(terms))
+        return Explanation(value, total(parts), tuple(terms))
 
     def expression(self, names: Sequence[str]) -> str:
         product = f"{names[0]} @ {names[1]}"
@@ -73,13 +76,17 @@ class TiedLinear(Op):
         "embedding table, plus a bias."
     )
 
-    def forward(self, x: Array, E: Array, b: Array | None = None, *, out: Array | None = None) -> Array:
+    def forward(
+        self, x: Array, E: Array, b: Array | None = None, *, out: Array | None = None
+    ) -> Array:
         out = np.matmul(x, E.T, out=out)
         if b is not None:
             np.add(out, b, out=out)
         return out
 
-    def backward(self, d_out: Array, out: Array, x: Array, E: Array, b: Array | None = None) -> tuple[Array | None, ...]:
+    def backward(
+        self, d_out: Array, out: Array, x: Array, E: Array, b: Array | None = None
+    ) -> tuple[Array | None, ...]:
         rows = x.reshape(-1, x.shape[-1])
         d_rows = d_out.reshape(-1, d_out.shape[-1])
         d_x = np.matmul(d_out, E)

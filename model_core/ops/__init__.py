@@ -1,0 +1,90 @@
+"""Every op of the model, one idea a file."""
+
+from __future__ import annotations
+
+from model_core.ops.activation import Gelu, GeluTanh, Relu, Silu, activation
+from model_core.ops.attention import Context, MaskedScores, MergeHeads, Scores, SplitHeads
+from model_core.ops.base import EVALUATION_NAMES, Explanation, Op, Operand, Term
+from model_core.ops.dropout import DropoutMask, Dropped
+from model_core.ops.embedding import EmbeddingRows, LearnedPosition, Scale, SinusoidalPosition
+from model_core.ops.linear import Linear, TiedLinear
+from model_core.ops.loss import AlignmentLoss, CrossEntropy, WeightedSum
+from model_core.ops.masks import BothMasks, LookAheadMask, PaddingMask
+from model_core.ops.norm import Mean, Normalise, ScaleShift, Variance
+from model_core.ops.residual import Add, Residual
+from model_core.ops.softmax import LogSoftmax, Softmax
+
+ALL_OPS: tuple[type[Op], ...] = (
+    EmbeddingRows,
+    Scale,
+    SinusoidalPosition,
+    LearnedPosition,
+    Add,
+    PaddingMask,
+    LookAheadMask,
+    BothMasks,
+    Linear,
+    TiedLinear,
+    SplitHeads,
+    Scores,
+    MaskedScores,
+    Softmax,
+    Context,
+    MergeHeads,
+    Residual,
+    Mean,
+    Variance,
+    Normalise,
+    ScaleShift,
+    Relu,
+    Gelu,
+    GeluTanh,
+    Silu,
+    DropoutMask,
+    Dropped,
+    LogSoftmax,
+    CrossEntropy,
+    AlignmentLoss,
+    WeightedSum,
+)
+
+__all__ = [
+    "ALL_OPS",
+    "Add",
+    "AlignmentLoss",
+    "BothMasks",
+    "Context",
+    "CrossEntropy",
+    "DropoutMask",
+    "Dropped",
+    "EVALUATION_NAMES",
+    "EmbeddingRows",
+    "Explanation",
+    "Gelu",
+    "GeluTanh",
+    "LearnedPosition",
+    "Linear",
+    "LogSoftmax",
+    "LookAheadMask",
+    "MaskedScores",
+    "Mean",
+    "MergeHeads",
+    "Normalise",
+    "Op",
+    "Operand",
+    "PaddingMask",
+    "Relu",
+    "Residual",
+    "Scale",
+    "ScaleShift",
+    "Scores",
+    "Silu",
+    "SinusoidalPosition",
+    "Softmax",
+    "SplitHeads",
+    "Term",
+    "TiedLinear",
+    "Variance",
+    "WeightedSum",
+    "activation",
+]

@@ -1,0 +1,209 @@
+"""Embeddings: rows of a table, for tokens and for places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, cell, number
+
+
+class EmbeddingRows(Op):
+    """The rows of a table at the given ids.
+
+    table: (V, D)   ids: (B, T) int   returns: (B, T, D)
+    """
+
+    name = "embedding_rows"
+    formula = r"y_t = E_{\mathrm{id}_t}"
+    sentence = (
+        "Every token has its own row of numbers, learned in training; its id says which row to "
+        "take."
+    )
+
+    def forward(self, table: Array, ids: Array, *, out: Array | None = None) -> Array:
+        return np.take(table, ids, axis=0, out=out)
+
+    def backward(
+        self, d_out: Array, out: Array, table: Array, ids: Array
+    ) -> tuple[Array | None, ...]:
+        return scatter_rows(d_out, ids, table.shape[0]), None
+
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        table, ids = operands
+        place = (int(ids.value[index[:-1]]), index[-1])
+        value = cell(table, place)
+        term = Term(f"row {place[0]} of the table", table.name, place, value)
+        return Explanation(value, number(value), (term,))
+
+    def expression(self, names: Sequence[str]) -> str:
+        return f"{names[0]}[{names[1]}]"
+
+
+def scatter_rows(rows: Array, ids: Array, n_rows: int) -> Array:
+    """Add each row into the table row that its id names.
+
+    rows: (..., D)   ids: (...) int   returns: (n_rows, D)
+    """
+    flat_ids, flat_rows = ids.reshape(-1), rows.reshape(-1, rows.shape[-1])
+    table = np.zeros((n_rows, rows.shape[-1]), rows.dtype)
+    if flat_ids.size:
+        # Equal ids side by side, each run summed at once: np.add.at takes several times as long.
+        order = np.argsort(flat_ids, kind="stable")
+        sorted_ids = flat_ids[order]
+        starts = np.flatnonzero(np.r_[True, sorted_ids[1:] != sorted_ids[:-1]])
+        table[sorted_ids[starts]] = np.add.reduceat(flat_rows[order], starts, axis=0)
+    return table
+
+
+class Scale(Op):
+    """x times a constant.   x: any shape   returns: the same
+
+    Source: Vaswani et al. 2017, section 3.4.
+    """
+
+    name = "scale"
+    formula = r"y = \sqrt{d_{\mathrm{model}}} \, x"
+    sentence = (
+        "The token's vector is made larger, so that the position added next does not drown it."
+    )
+
+    def __init__(self, factor: float) -> None:
+        self.factor = float(factor)
+
+    def forward(self, x: Array, *, out: Array | None = None) -> Array:
+        return np.multiply(x, self.factor, out=out)
+
+    def backward(self, d_out: Array, out: Array, x: Array) -> tuple[Array | None, ...]:
+        return (np.multiply(d_out, self.factor),)
+
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        x = cell(operands[0], index)
+        value = x * self.factor
+        term = Term(f"x * {self.factor:g}", operands[0].name, index, value)
+        return Explanation(value, f"{number(x)} * {number(self.factor)}", (term,))
+
+    def expression(self, names: Sequence[str]) -> str:
+        return f"{names[0]} * {self.factor!r}"
+
+
+class SinusoidalPosition(Op):
+    """Waves of falling frequency, one pair of sine and cosine for every two channels.
+
+    positions: (T,) int   returns: (T, D) in `dtype`
+    `table` is the type the exact values are rounded to first; `layout` puts sine and cosine side
+    by side ("interleaved", as in the paper) or all sines before all cosines ("halves").
+    Source: Vaswani et al. 2017, section 3.5.
+    """
+
+    name = "sinusoidal_position"
+    formula = (
+        r"y_{p,2i} = \sin \frac{p}{10000^{2i/d}} \quad y_{p,2i+1} = \cos \frac{p}{10000^{2i/d}}"
+    )
+    sentence = (
+        "Every place in the sentence gets its own pattern of waves, from fast to slow, like the "
+        "digits of a clock; attention alone could not tell places apart."
+    )
+
+    def __init__(
+        self,
+        d_model: int,
+        table: Literal["float32", "float64"] = "float32",
+        dtype: str | np.dtype = "float32",
+        layout: Literal["interleaved", "halves"] = "interleaved",
+    ) -> None:
+        if layout not in ("interleaved", "halves"):
+            raise ValueError(f"layout is {layout!r}, expected interleaved or halves")
+        self.d_model = d_model
+        self.table = np.dtype(table)
+        self.dtype = np.dtype(dtype)
+        self.layout = layout
+        self._rows = np.empty((0, d_model), self.dtype)
+
+    def forward(self, positions: Array, *, out: Array | None = None) -> Array:
+        # A longer table replaces the shorter one and is never grown in place: another thread
+        # may be reading it.
+        rows = self._rows
+        n_rows = int(positions.max(initial=-1)) + 1
+        if n_rows > len(rows):
+            rows = self._rows = self._build(max(n_rows, 2 * len(rows), 64))
+        return np.take(rows, positions, axis=0, out=out)
+
+    def _build(self, n_rows: int) -> Array:
+        columns = [self._wave(channel) for channel in range(self.d_model)]
+        exponents = np.array([exponent for exponent, _ in columns])
+        is_cosine = np.array([cosine for _, cosine in columns])
+        angles = np.arange(n_rows)[:, None] / 10000.0**exponents
+        rows = np.where(is_cosine, np.cos(angles), np.sin(angles))
+        return rows.astype(self.table).astype(self.dtype)
+
+    def _wave(self, channel: int) -> tuple[float, bool]:
+        """The exponent of 10000, and whether the wave is a cosine, of one channel."""
+        if self.layout == "interleaved":
+            pair, cosine = divmod(channel, 2)
+        else:
+            n_sines = (self.d_model + 1) // 2
+            cosine, pair = divmod(channel, n_sines)
+        return 2 * pair / self.d_model, bool(cosine)
+
+    def backward(self, d_out: Array, out: Array, positions: Array) -> tuple[Array | None, ...]:
+        return (None,)
+
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        positions = operands[0]
+        position = cell(positions, index[:-1])
+        exponent, cosine = self._wave(index[-1])
+        angle = position / 10000.0**exponent
+        value = math.cos(angle) if cosine else math.sin(angle)
+        wave = "cos" if cosine else "sin"
+        text = f"{wave}({number(position)} / 10000.0 ** {number(exponent)})"
+        return Explanation(value, text, (Term("position", positions.name, index[:-1], position),))
+
+    def expression(self, names: Sequence[str]) -> str:
+        channels = f"np.arange({self.d_model})"
+        if self.layout == "interleaved":
+            pair, cosine = f"{channels} // 2", f"{channels} % 2 == 1"
+        else:
+            n_sines = (self.d_model + 1) // 2
+            pair, cosine = f"{channels} % {n_sines}", f"{channels} >= {n_sines}"
+        angles = f"{names[0]}[..., None] / 10000.0 ** (2 * ({pair}) / {self.d_model})"
+        waves = f"np.where({cosine}, np.cos({angles}), np.sin({angles}))"
+        rounded = f"{waves}.astype(np.{self.table.name})"
+        return rounded if self.table == self.dtype else f"{rounded}.astype(np.{self.dtype.name})"
+
+
+class LearnedPosition(Op):
+    """The rows of a learned table at the given positions; there are none beyond its end.
+
+    table: (N, D)   positions: (T,) int   returns: (T, D)
+    """
+
+    name = "learned_position"
+    formula = r"y_t = P_t"
+    sentence = (
+        "Every place in the sentence has its own row of numbers, learned in training; attention "
+        "alone could not tell places apart."
+    )
+
+    def forward(self, table: Array, positions: Array, *, out: Array | None = None) -> Array:
+        n_tokens = int(positions.max(initial=-1)) + 1
+        if n_tokens > len(table):
+            raise ValueError(
+                f"learned positions reach max_seq_len {len(table)}, "
+                f"the sentence has {n_tokens} tokens"
+            )
+        return np.take(table, positions, axis=0, out=out)
+
+    def backward(
+        self, d_out: Array, out: Array, table: Array, positions: Array
+    ) -> tuple[Array | None, ...]:
+        return scatter_rows(d_out, positions, table.shape[0]), None
+
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        return EmbeddingRows().explain(index, operands)
+
+    def expression(self, names: Sequence[str]) -> str:
+        return f"{names[0]}[{names[1]}]"

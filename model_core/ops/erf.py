@@ -1,0 +1,147 @@
+"""The error function and the normal distribution, for arrays; NumPy has neither."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from model_core.ops.base import Array
+
+# Cody 1969, "Rational Chebyshev approximations for the error function", highest power first.
+# erf(x) = x · A(x²) / B(x²) for |x| <= 0.46875
+SMALL_OVER = (
+    1.85777706184603153e-1,
+    3.16112374387056560e00,
+    1.13864154151050156e02,
+    3.77485237685302021e02,
+    3.20937758913846947e03,
+)
+SMALL_UNDER = (
+    1.0,
+    2.36012909523441209e01,
+    2.44024637934444173e02,
+    1.28261652607737228e03,
+    2.84423683343917062e03,
+)
+# erfc(x) = exp(-x²) · C(x) / D(x) for 0.46875 <= x <= 4
+MIDDLE_OVER = (
+    2.15311535474403846e-8,
+    5.64188496988670089e-1,
+    8.88314979438837594e00,
+    6.61191906371416295e01,
+    2.98635138197400131e02,
+    8.81952221241769090e02,
+    1.71204761263407058e03,
+    2.05107837782607147e03,
+    1.23033935479799725e03,
+)
+MIDDLE_UNDER = (
+    1.0,
+    1.57449261107098347e01,
+    1.17693950891312499e02,
+    5.37181101862009858e02,
+    1.62138957456669019e03,
+    3.29079923573345963e03,
+    4.36261909014324716e03,
+    3.43936767414372164e03,
+    1.23033935480374942e03,
+)
+# erfc(x) = exp(-x²) / x · (1/√π - P(1/x²) / Q(1/x²) / x²) for x >= 4
+LARGE_OVER = (
+    1.63153871373020978e-2,
+    3.05326634961232344e-1,
+    3.60344899949804439e-1,
+    1.25781726111229246e-1,
+    1.60837851487422766e-2,
+    6.58749161529837803e-4,
+)
+LARGE_UNDER = (
+    1.0,
+    2.56852019228982242e00,
+    1.87295284992346725e00,
+    5.27905102951428412e-1,
+    6.05183413124413191e-2,
+    2.33520497626869185e-3,
+)
+
+# In float32 one rational function does for the whole line: Φ(x) = 1/2 + x · P(x²) / Q(x²) up to
+# 5.3, beyond which Φ is 1. Fitted for the smallest relative error (1e-8) of P/Q on [0, 5.3].
+# 0-d arrays, because NumPy takes longer over a Python number than over a short array.
+SINGLE_OVER = tuple(
+    np.array(c, np.float32)
+    for c in (
+        2.4268976297311995e-08,
+        6.355001192647966e-06,
+        1.5729481286422563e-04,
+        4.609780931988795e-03,
+        3.264200039069845e-02,
+        3.9894227665833915e-01,
+    )
+)
+SINGLE_UNDER = tuple(
+    np.array(c, np.float32)
+    for c in (
+        1.241717555684874e-06,
+        7.035619052454405e-05,
+        1.81952915730485e-03,
+        2.7970058828107356e-02,
+        2.4848787493432417e-01,
+        1.0,
+    )
+)
+SINGLE_END = np.array(5.3, np.float32)
+SINGLE_START = np.array(-5.3, np.float32)
+SINGLE_HALF = np.array(0.5, np.float32)
+
+
+def normal_below(x: Array, *, out: Array | None = None) -> Array:
+    """Φ(x), the chance that a standard normal number lies below x.
+
+    x: any shape, float32 or float64
+    """
+    if x.dtype != np.float32:
+        out = erf(np.multiply(x, math.sqrt(0.5)), out=out)
+        np.add(out, 1.0, out=out)
+        return np.multiply(out, 0.5, out=out)
+    clipped = np.minimum(x, SINGLE_END)
+    np.maximum(clipped, SINGLE_START, out=clipped)
+    square = np.multiply(clipped, clipped)
+    over = _polynomial(square, SINGLE_OVER)
+    np.multiply(over, clipped, out=over)
+    out = np.divide(over, _polynomial(square, SINGLE_UNDER), out=out)
+    return np.add(out, SINGLE_HALF, out=out)
+
+
+def _polynomial(x: Array, coefficients: tuple[float, ...] | tuple[Array, ...]) -> Array:
+    value = np.multiply(x, coefficients[0])
+    for coefficient in coefficients[1:-1]:
+        np.add(value, coefficient, out=value)
+        np.multiply(value, x, out=value)
+    return np.add(value, coefficients[-1], out=value)
+
+
+def erf(x: Array, *, out: Array | None = None) -> Array:
+    """2/√π times the integral of exp(-t²) from 0 to x, to the last bits of float64.
+
+    x: any shape, float64
+    """
+    if out is None:
+        out = np.empty_like(x)
+    size = np.abs(x)
+    small, large = size <= 0.46875, size > 4.0
+    middle = ~(small | large)
+    near, between, far = x[small], size[middle], np.minimum(size[large], 7.0)
+    sign = np.sign(x)
+
+    square = near * near
+    out[small] = near * _polynomial(square, SMALL_OVER) / _polynomial(square, SMALL_UNDER)
+
+    ratio = _polynomial(between, MIDDLE_OVER) / _polynomial(between, MIDDLE_UNDER)
+    out[middle] = sign[middle] * (1.0 - np.exp(-between * between) * ratio)
+
+    inverse = 1.0 / (far * far)
+    ratio = _polynomial(inverse, LARGE_OVER) / _polynomial(inverse, LARGE_UNDER)
+    tail = np.exp(-far * far) / far * (1.0 / math.sqrt(math.pi) - inverse * ratio)
+    out[large] = sign[large] * (1.0 - tail)
+    return out

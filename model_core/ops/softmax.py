@@ -1,0 +1,114 @@
+"""Softmax and its logarithm: scores to probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, number, row, total
+
+# A row's shift starts here and a row's sum there, so that a row of only -inf gives 0 / TINY = 0:
+# -inf minus -inf and 0 / 0 would be nan. Both lie beyond what any other row can reach.
+LOWEST = -3e38
+TINY = 1e-37
+
+
+class Softmax(Op):
+    """Each row of the last axis as shares that sum to 1; a row of only -inf gives zeros.
+
+    x: (..., keys)   returns: (..., keys)
+    Source: Vaswani et al. 2017, equation 1.
+    """
+
+    name = "softmax"
+    formula = r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}"
+    sentence = (
+        "The scores of a row become shares that are positive and sum to 1: the larger the score, "
+        "the larger the share, and a hidden key gets none."
+    )
+
+    def forward(self, x: Array, *, out: Array | None = None) -> Array:
+        largest = np.maximum.reduce(x, axis=-1, keepdims=True, initial=LOWEST)
+        out = np.subtract(x, largest, out=out)
+        np.exp(out, out=out)
+        sums = np.add.reduce(out, axis=-1, keepdims=True, initial=TINY)
+        return np.divide(out, sums, out=out)
+
+    def backward(self, d_out: Array, out: Array, x: Array) -> tuple[Array | None, ...]:
+        # d x_i = y_i · (d y_i - sum over j of d y_j · y_j)
+        along = np.vecdot(d_out, out)[..., None]
+        d_x = np.subtract(d_out, along)
+        d_x *= out
+        return (d_x,)
+
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        x = operands[0]
+        scores = row(x, index[:-1])
+        largest = float(scores.max())
+        if largest == -math.inf:
+            shares, text = np.zeros_like(scores), "0.0"
+        else:
+            powers = np.exp(scores - largest)
+            shares = powers / powers.sum()
+            parts = [f"exp({number(s)} - {number(largest)})" for s in scores]
+            text = f"{parts[index[-1]]} / ({total(parts)})"
+        terms = tuple(
+            Term(f"share of x[{key}]", x.name, (*index[:-1], key), float(share))
+            for key, share in enumerate(shares)
+        )
+        return Explanation(float(shares[index[-1]]), text, terms)
+
+    def expression(self, names: Sequence[str]) -> str:
+        x = names[0]
+        power = f"np.exp({x} - np.maximum({x}.max(axis=-1, keepdims=True), {LOWEST}))"
+        return f"{power} / np.maximum({power}.sum(axis=-1, keepdims=True), {TINY})"
+
+
+class LogSoftmax(Op):
+    """The logarithm of the softmax of each row of the last axis, without its underflow.
+
+    x: (..., V)   returns: (..., V)
+    """
+
+    name = "log_softmax"
+    formula = r"y_i = x_i - \log \sum_j e^{x_j}"
+    sentence = (
+        "The scores of all vocabulary tokens become log-probabilities: 0 would be certain, and "
+        "every step down by 0.69 halves the chance."
+    )
+
+    def forward(self, x: Array, *, out: Array | None = None) -> Array:
+        largest = np.maximum.reduce(x, axis=-1, keepdims=True, initial=LOWEST)
+        out = np.subtract(x, largest, out=out)
+        sums = np.add.reduce(np.exp(out), axis=-1, keepdims=True, initial=TINY)
+        np.log(sums, out=sums)
+        return np.subtract(out, sums, out=out)
+
+    def backward(self, d_out: Array, out: Array, x: Array) -> tuple[Array | None, ...]:
+        d_x = np.exp(out)
+        d_x *= d_out.sum(axis=-1, keepdims=True)
+        return (np.subtract(d_out, d_x, out=d_x),)
+
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        x = operands[0]
+        scores = row(x, index[:-1])
+        own, largest = float(scores[index[-1]]), float(scores.max())
+        if largest == -math.inf:
+            return Explanation(-math.inf, "(-inf)", (Term("x", x.name, index, -math.inf),))
+        log_sum = largest + math.log(float(np.exp(scores - largest).sum()))
+        parts = [f"exp({number(s)} - {number(largest)})" for s in scores]
+        text = f"{number(own)} - ({number(largest)} + log({total(parts)}))"
+        # The largest score stands for the sum, of which it is the largest part.
+        top = (*index[:-1], int(scores.argmax()))
+        terms = (
+            Term(f"x[{index[-1]}]", x.name, index, own),
+            Term("-log of the row's sum of e^x", x.name, top, -log_sum),
+        )
+        return Explanation(own - log_sum, text, terms)
+
+    def expression(self, names: Sequence[str]) -> str:
+        x = names[0]
+        shifted = f"{x} - {x}.max(axis=-1, keepdims=True)"
+        return f"{shifted} - np.log(np.exp({shifted}).sum(axis=-1, keepdims=True))"
