@@ -1,0 +1,188 @@
+"""The command line of the core: python -m model_core info | translate | trace | train | check."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+import model_core
+from model_core.model import Generation, Model
+from model_core.threads import limit_blas_threads
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it did its work, 2 with one sentence when the input was bad."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options) or 0)
+    except (ValueError, OSError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"{parser.prog}: stopped", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m model_core",
+        description="Open, run, train and check encoder-decoder Transformers in NumPy.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    checkpoint = "a checkpoint file or the name of a bundled model"
+
+    info = commands.add_parser("info", help="what a checkpoint holds")
+    info.add_argument("checkpoint", help=checkpoint)
+    info.set_defaults(run=_info)
+
+    translate = commands.add_parser("translate", help="decode a sentence")
+    translate.add_argument("checkpoint", help=checkpoint)
+    translate.add_argument("text")
+    translate.add_argument("--strategy", choices=("greedy", "sample"), default="greedy")
+    translate.add_argument("--temperature", type=float, default=1.0)
+    translate.add_argument("--top-k", type=int)
+    translate.add_argument("--top-p", type=float)
+    translate.add_argument("--seed", type=int, default=0)
+    translate.add_argument("--max-new-tokens", type=int)
+    translate.add_argument("--json", action="store_true", help="tokens, probabilities, score")
+    translate.set_defaults(run=_translate)
+
+    trace = commands.add_parser("trace", help="write every record of a run to a file")
+    trace.add_argument("checkpoint", help=checkpoint)
+    trace.add_argument("--source", help="text; without a target the greedy output is traced")
+    trace.add_argument("--target", help="text")
+    trace.add_argument("--source-ids", type=_ids, help="numbers such as 5,9,2, read as they are")
+    trace.add_argument("--target-ids", type=_ids)
+    trace.add_argument("--dtype", choices=("float32", "float64"), default="float32")
+    trace.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    trace.set_defaults(run=_trace)
+
+    train = commands.add_parser("train", help="train a built-in task's model")
+    train.add_argument("name", help="a built-in task")
+    train.add_argument("--seed", type=int, help="another run than the bundled one")
+    train.add_argument("--steps", type=int, help="fewer or more steps than the recipe's")
+    train.add_argument("--out", type=Path, metavar="FILE.safetensors")
+    train.set_defaults(run=_train)
+
+    check = commands.add_parser("check", help="held-out accuracy and heads of a bundled model")
+    check.add_argument("name", help="a built-in task")
+    check.add_argument("--checkpoint", help="another model of the task than the bundled one")
+    check.set_defaults(run=_check)
+    return parser
+
+
+def _ids(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers such as 5,9,2") from None
+
+
+def _open(name: str, dtype: str = "float32") -> Model:
+    model = model_core.open_checkpoint(name, dtype)
+    limit_blas_threads(model.config)
+    for warning in model.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    return model
+
+
+def _info(options: argparse.Namespace) -> None:
+    model = _open(options.checkpoint)
+    for key, value in model.config.to_dict().items():
+        print(f"{key:18} {value}")
+    print(f"{'parameters':18} {model.parameter_count}")
+    print(f"{'tokenizer':18} {model.tokenizer.kind}")
+    if model.card:
+        print("card")
+        print(json.dumps(model.card, ensure_ascii=False, indent=2))
+
+
+def generation_as_json(result: Generation) -> dict[str, object]:
+    """A generation as plain values, for scripts."""
+    return {
+        "text": result.text,
+        "ids": result.ids,
+        "tokens": result.tokens,
+        "log_probs": result.log_probs,
+        "probabilities": [float(np.exp(p)) for p in result.log_probs],
+        "score": result.score,
+        "finished": result.finished,
+    }
+
+
+def _translate(options: argparse.Namespace) -> None:
+    model = _open(options.checkpoint)
+    result = model.generate(
+        options.text,
+        options.strategy,
+        temperature=options.temperature,
+        top_k=options.top_k,
+        top_p=options.top_p,
+        seed=options.seed,
+        max_new_tokens=options.max_new_tokens,
+    )
+    for unknown in result.encoding.unknown:
+        print(f"warning: {unknown.text!r} is not in the vocabulary", file=sys.stderr)
+    if options.json:
+        print(json.dumps(generation_as_json(result), ensure_ascii=False))
+    else:
+        print(result.text)
+
+
+def _trace(options: argparse.Namespace) -> None:
+    model = _open(options.checkpoint, options.dtype)
+    tape = model.trace(
+        options.source,
+        options.target,
+        source_ids=options.source_ids,
+        target_ids=options.target_ids,
+    )
+    arrays = {site: tape[site].value for site in tape.sites}
+    arrays |= {name: tape[name].value for name in tape.plan.aliases}
+    arrays["source_ids"], arrays["target_ids"] = tape.source_ids, tape.target_ids
+    arrays["source_tokens"] = np.array(tape.source_tokens, dtype=str)
+    arrays["target_tokens"] = np.array(tape.target_tokens, dtype=str)
+    with options.out.open("wb") as file:
+        # written through a handle, because savez puts .npz behind any other name
+        np.savez(file, **arrays)
+    print(f"{len(tape.sites)} records written to {options.out}")
+
+
+def _train(options: argparse.Namespace) -> None:
+    from model_core.training import tasks
+
+    start = time.perf_counter()
+
+    def report(progress: object) -> None:
+        step = getattr(progress, "step")
+        if step == 1 or step % 100 == 0:
+            guided = getattr(progress, "alignment_loss")
+            aside = "" if guided is None else f"  alignment {guided:.4f}"
+            print(
+                f"step {step:5}  loss {getattr(progress, 'loss'):.4f}{aside}  "
+                f"norm {getattr(progress, 'gradient_norm'):.2f}  "
+                f"{time.perf_counter() - start:.0f} s",
+                flush=True,
+            )
+
+    path = tasks.train_task(options.name, options.out, options.seed, options.steps, report)
+    print(f"written to {path}")
+
+
+def _check(options: argparse.Namespace) -> None:
+    from model_core.training import tasks
+
+    model = _open(options.checkpoint or options.name)
+    for line in tasks.check_task(options.name, model):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

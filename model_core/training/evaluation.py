@@ -1,0 +1,74 @@
+"""How good a trained model is: exact matches, and how sharply its heads look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model_core.model import Model
+from model_core.training.batching import Example, collate
+
+BATCH_SIZE = 128
+
+
+def _by_length(examples: Sequence[Example]) -> Iterator[list[int]]:
+    order = sorted(range(len(examples)), key=lambda i: len(examples[i].source))
+    for start in range(0, len(order), BATCH_SIZE):
+        yield order[start : start + BATCH_SIZE]
+
+
+def exact_matches(
+    model: Model, sources: Sequence[str], references: Sequence[Sequence[str]]
+) -> list[bool]:
+    """For each source text, whether greedy decoding gives one of its reference texts exactly."""
+    hits = [False] * len(sources)
+    order = sorted(range(len(sources)), key=lambda i: len(sources[i].split()))
+    for start in range(0, len(order), BATCH_SIZE):
+        rows = order[start : start + BATCH_SIZE]
+        for row, result in zip(rows, model.generate([sources[i] for i in rows]), strict=True):
+            hits[row] = result.finished and result.text in references[row]
+    return hits
+
+
+@dataclass(frozen=True)
+class HeadFacts:
+    """One cross-attention head: its mean mass on the aligned source word over aligned tokens."""
+
+    layer: int
+    head: int
+    aligned_mass: float
+
+
+def cross_head_facts(model: Model, examples: Sequence[Example]) -> list[HeadFacts]:
+    """Every cross-attention head's mean attention weight on the aligned source position.
+
+    Measured with the reference target read by the decoder, over target tokens that have an
+    aligned source word.
+    """
+    tokenizer = model.tokenizer
+    layers, heads = model.config.n_decoder_layers, model.config.n_heads
+    mass = np.zeros((layers, heads))
+    count = 0
+    for rows in _by_length(examples):
+        batch = collate(
+            [examples[i] for i in rows], tokenizer.pad_id, tokenizer.start_id, tokenizer.end_id
+        )
+        tape = model.trace(
+            source_ids=batch.source_ids,
+            target_ids=batch.target_ids,
+            source_mask=batch.source_mask,
+            target_mask=batch.target_mask,
+        )
+        b, t = np.nonzero(batch.aligned >= 0)
+        aligned = batch.aligned[b, t]
+        count += len(b)
+        for layer in range(layers):
+            weights = tape[f"decoder.layers.{layer}.cross_attn.weights"].value
+            mass[layer] += weights[b, :, t, aligned].sum(axis=0, dtype=np.float64)
+    return [
+        HeadFacts(layer, head, float(mass[layer, head] / max(1, count)))
+        for layer in range(layers)
+        for head in range(heads)
+    ]

@@ -1,0 +1,97 @@
+"""Adam, gradient clipping and the learning rate's rise and fall."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def gradient_norm(gradients: Mapping[str, Array]) -> float:
+    """The Euclidean norm of all gradients taken as one vector."""
+    return math.sqrt(sum(float(np.vdot(g, g)) for g in gradients.values()))
+
+
+def clip_gradients(
+    gradients: Mapping[str, Array], max_norm: float
+) -> tuple[dict[str, Array], float]:
+    """Scale all gradients by max_norm / (norm + 1e-6) where that is below 1.
+
+    returns: the gradients and their norm before. Source: Pascanu et al. 2013, algorithm 1.
+    """
+    norm = gradient_norm(gradients)
+    coefficient = max_norm / (norm + 1e-6)
+    if coefficient >= 1.0:
+        return dict(gradients), norm
+    return {name: g * coefficient for name, g in gradients.items()}, norm
+
+
+def learning_rate_at(
+    step: int, peak: float, warmup_steps: int, total_steps: int, final_share: float = 0.02
+) -> float:
+    """The rate of a step (from 0): linear warm-up to the peak, then a cosine to its final share.
+
+    Source: Goyal et al. 2017 (warm-up); Loshchilov and Hutter 2017, equation 5 (cosine).
+    """
+    if step < warmup_steps:
+        return peak * (step + 1) / warmup_steps
+    span = max(1, total_steps - warmup_steps)
+    progress = min(1.0, (step - warmup_steps) / span)
+    return peak * (final_share + (1.0 - final_share) * 0.5 * (1.0 + math.cos(math.pi * progress)))
+
+
+class Adam:
+    """Adam with bias correction (Kingma and Ba 2015, algorithm 1); changes parameters in place.
+
+    All parameters are updated as one long vector: one pass over memory instead of one a tensor.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.98,
+        epsilon: float = 1e-9,
+    ) -> None:
+        self.learning_rate, self.beta1, self.beta2 = learning_rate, beta1, beta2
+        self.epsilon = epsilon
+        self.steps = 0
+        self._names: list[str] = []
+        self._first: Array | None = None
+        self._second: Array | None = None
+
+    def step(self, parameters: Mapping[str, Array], gradients: Mapping[str, Array]) -> None:
+        """One update of every parameter that has a gradient."""
+        names = [name for name in parameters if name in gradients]
+        if self._first is None or self._second is None:
+            self._names = names
+            size = sum(parameters[name].size for name in names)
+            dtype = parameters[names[0]].dtype
+            self._first, self._second = np.zeros(size, dtype), np.zeros(size, dtype)
+        elif names != self._names:
+            raise ValueError("the parameters with a gradient changed between two steps of Adam")
+        flat = np.concatenate([gradients[name].reshape(-1) for name in names])
+        self.steps += 1
+        first, second = self._first, self._second
+        first *= self.beta1
+        first += (1.0 - self.beta1) * flat
+        second *= self.beta2
+        np.multiply(flat, flat, out=flat)
+        flat *= 1.0 - self.beta2
+        second += flat
+        # the corrections are Python floats, so that float32 stays float32
+        rate = self.learning_rate / (1.0 - self.beta1**self.steps)
+        np.divide(second, 1.0 - self.beta2**self.steps, out=flat)
+        np.sqrt(flat, out=flat)
+        flat += self.epsilon
+        np.divide(first, flat, out=flat)
+        flat *= rate
+        start = 0
+        for name in names:
+            value = parameters[name]
+            value -= flat[start : start + value.size].reshape(value.shape)
+            start += value.size
