@@ -25,5 +25,5 @@ if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
 fi
 
 echo "Installing the dependencies into .venv (about 400 MB, only when pyproject.toml has changed) …"
-[ -t 1 ] && quiet="" || quiet=--quiet
+[ -t 1 ] && quiet="" || quiet=-qq
 exec .venv/bin/python -m pip install $quiet --disable-pip-version-check --editable "$what"
