@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -163,20 +163,24 @@ class Model:
         seed: int = 0,
         max_new_tokens: int | None = None,
         prefix_ids: Sequence[int] = (),
+        on_step: Callable[[int], None] | None = None,
     ) -> Any:
-        """Decode a sentence to its end; a list of sources gives a list of results (one batch)."""
+        """Decode a sentence to its end; a list of sources gives a list of results (one batch).
+
+        on_step: called with each position once it is decoded; what it raises ends the run.
+        """
         chosen = Strategy(strategy, temperature, top_k, top_p, seed)
         if isinstance(source, str):
             encoding = self.tokenizer.encode_source(source)
             ids = np.array([encoding.ids], dtype=np.int64)
             mask = np.ones_like(ids, dtype=bool)
             self._check("source", ids)
-            result = self._generate(ids, mask, chosen, max_new_tokens, prefix_ids)[0]
+            result = self._generate(ids, mask, chosen, max_new_tokens, prefix_ids, on_step)[0]
             return replace(result, encoding=encoding)
         if not source:
             return []
         ids, mask = self._read("source", source, None, None)
-        return self._generate(ids, mask, chosen, max_new_tokens, prefix_ids)
+        return self._generate(ids, mask, chosen, max_new_tokens, prefix_ids, on_step)
 
     def _decode(
         self,
@@ -191,7 +195,9 @@ class Model:
         if max_new_tokens is not None:
             if max_new_tokens < 1:
                 raise ValueError(f"max_new_tokens is {max_new_tokens}, expected 1 or more")
-            limit = min(limit, max_new_tokens) if self.config.position == "learned" else max_new_tokens
+            limit = (
+                min(limit, max_new_tokens) if self.config.position == "learned" else max_new_tokens
+            )
         tokenizer = self.tokenizer
         return decode_batch(
             run,
@@ -211,14 +217,21 @@ class Model:
         strategy: Strategy,
         max_new_tokens: int | None,
         prefix_ids: Sequence[int],
+        on_step: Callable[[int], None] | None = None,
     ) -> list[Generation]:
         run = self._runner.begin(ids, mask)
         batch = ids.shape[0]
         rows: list[list[Step]] = [[] for _ in range(batch)]
-        for steps in self._decode(run, batch, strategy, max_new_tokens, prefix_ids):
+        for position, steps in enumerate(
+            self._decode(run, batch, strategy, max_new_tokens, prefix_ids)
+        ):
+            if on_step is not None:
+                on_step(position)
             for row, step in zip(rows, steps, strict=True):
                 if step is not None:
                     row.append(step)
+            if on_step is not None:
+                on_step()
         start = [self.tokenizer.start_id, *self._prefix(prefix_ids)]
         results = []
         for number, row in enumerate(rows):

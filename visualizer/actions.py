@@ -1,0 +1,195 @@
+"""Every intent of the user that is not a walk: (ViewState, ...) -> ViewState.
+
+The walks along the tape (next op, next layer, ...) are in navigation.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from visualizer.state import (
+    SPEEDS,
+    Cell,
+    Cursor,
+    Inputs,
+    ModelEntry,
+    Notice,
+    Run,
+    Strategy,
+    ViewState,
+    card_examples,
+    current_token,
+    guided_head,
+    head_count,
+)
+
+RECENT_FILES = 8
+LARGEST_SEED = 2**31 - 1
+
+
+def edit_source(state: ViewState, source: str) -> ViewState:
+    """The sentence field was edited. A cursor at the end of the output follows the new end."""
+    if source == state.inputs.source:
+        return state
+    cursor = state.cursor
+    run = state.run
+    if run is not None and run.tape is not None and current_token(state) >= run.last_content:
+        cursor = replace(cursor, token=None)
+    return _with_inputs(replace(state, cursor=cursor), source=source, target=None)
+
+
+def new_sentence(state: ViewState, source: str) -> ViewState:
+    """The task's generator gave its sentence number `sentence_number`; the next one is due."""
+    return replace(edit_source(state, source), sentence_number=state.sentence_number + 1)
+
+
+def force_target(state: ViewState, target: str | None) -> ViewState:
+    """Read this target text instead of what the model decodes; None lets the model decode."""
+    return _with_inputs(state, target=target)
+
+
+def set_strategy(state: ViewState, strategy: Strategy) -> ViewState:
+    return _with_inputs(state, strategy=strategy)
+
+
+def set_temperature(state: ViewState, temperature: float) -> ViewState:
+    """Temperature from 0 (greedy) to 5; a sampling control that is moved switches sampling on."""
+    return _with_inputs(state, strategy="sample", temperature=min(max(temperature, 0.0), 5.0))
+
+
+def set_top_k(state: ViewState, top_k: int | None) -> ViewState:
+    """Keep the k likeliest tokens; None keeps all."""
+    value = None if top_k is None else max(1, top_k)
+    return _with_inputs(state, strategy="sample", top_k=value)
+
+
+def set_top_p(state: ViewState, top_p: float | None) -> ViewState:
+    """Keep the likeliest tokens up to this mass; None or 1 keeps all."""
+    value = None if top_p is None or top_p >= 1.0 else max(0.01, top_p)
+    return _with_inputs(state, strategy="sample", top_p=value)
+
+
+def set_seed(state: ViewState, seed: int) -> ViewState:
+    """A new seed; a sampling control that is moved switches sampling on."""
+    return _with_inputs(state, strategy="sample", seed=min(max(seed, 0), LARGEST_SEED))
+
+
+def restore_inputs(state: ViewState, inputs: Inputs) -> ViewState:
+    """Undo and redo: earlier inputs come back, and their run is computed anew."""
+    return replace(state, inputs=inputs) if inputs != state.inputs else state
+
+
+def show_run(state: ViewState, run: Run) -> ViewState:
+    """A finished run takes the stage; the cursor keeps its place.
+
+    The selected cell is let go: the same row and column mean other words now.
+    """
+    return replace(
+        state, run=run, selected=None, hovered=None, playing=state.playing and run.rows > 0
+    )
+
+
+def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
+    """Another model takes the stage, with the first example of its card and its guided head."""
+    cursor, head = Cursor(), 0
+    guided = guided_head(entry)
+    if guided is not None and 0 <= guided[1] < int(entry.model.config.n_heads):
+        cursor, head = Cursor(guided[0]), guided[1]
+    examples = card_examples(entry)
+    source = examples[0] if examples else state.inputs.source
+    opened = replace(
+        state,
+        model=entry,
+        run=None,
+        inputs=replace(state.inputs, source=source, target=None),
+        cursor=cursor,
+        head=head,
+        selected=None,
+        hovered=None,
+        playing=False,
+        notice=None,
+        sentence_number=0,
+    )
+    return opened if entry.path is None else add_recent(opened, str(entry.path))
+
+
+def put_cursor(state: ViewState, cursor: Cursor) -> ViewState:
+    """Go to a place. A cell stays selected only as long as its picture is looked at."""
+    if cursor == state.cursor:
+        return state
+    return replace(state, cursor=cursor, selected=None, hovered=None)
+
+
+def select_head(state: ViewState, head: int) -> ViewState:
+    """Look at a head, from 0; a head that the model lacks changes nothing."""
+    return replace(state, head=head) if 0 <= head < head_count(state) else state
+
+
+def select_cell(state: ViewState, cell: Cell | None) -> ViewState:
+    return replace(state, selected=cell)
+
+
+def hover_cell(state: ViewState, cell: Cell | None) -> ViewState:
+    return replace(state, hovered=cell)
+
+
+def set_playing(state: ViewState, playing: bool) -> ViewState:
+    """Play only where there is something to play."""
+    return replace(state, playing=playing and state.run is not None and state.run.rows > 0)
+
+
+def toggle_playing(state: ViewState) -> ViewState:
+    return set_playing(state, not state.playing)
+
+
+def set_speed(state: ViewState, speed: float) -> ViewState:
+    """Steps per second, the nearest one on offer."""
+    return replace(state, speed=min(SPEEDS, key=lambda offered: abs(offered - speed)))
+
+
+def set_decimals(state: ViewState, decimals: int) -> ViewState:
+    return replace(state, decimals=min(max(decimals, 0), 9))
+
+
+def set_count_from(state: ViewState, count_from: int) -> ViewState:
+    """Whether people count layers, heads and positions from 1 or from 0."""
+    return replace(state, count_from=1 if count_from else 0)
+
+
+def set_theme(state: ViewState, theme: Literal["light", "dark"]) -> ViewState:
+    return replace(state, theme=theme)
+
+
+def set_language(state: ViewState, language: str) -> ViewState:
+    return replace(state, language=language)
+
+
+def show_notice(
+    state: ViewState, key: str, level: Literal["info", "error"] = "info", **values: object
+) -> ViewState:
+    """Tell the user one sentence: a catalogue key and its values."""
+    return replace(
+        state,
+        notice=Notice(key, tuple((name, str(value)) for name, value in values.items()), level),
+    )
+
+
+def dismiss_notice(state: ViewState) -> ViewState:
+    return replace(state, notice=None)
+
+
+def add_recent(state: ViewState, path: str) -> ViewState:
+    """A file that was opened moves to the head of the recent ones."""
+    others = tuple(other for other in state.recent if other != path)
+    return replace(state, recent=(path, *others)[:RECENT_FILES])
+
+
+def forget_recent(state: ViewState, path: str) -> ViewState:
+    """A recent file that is gone leaves the list."""
+    return replace(state, recent=tuple(other for other in state.recent if other != path))
+
+
+def _with_inputs(state: ViewState, **values: object) -> ViewState:
+    inputs = replace(state.inputs, **values)  # type: ignore[arg-type]
+    return replace(state, inputs=inputs) if inputs != state.inputs else state

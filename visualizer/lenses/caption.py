@@ -1,0 +1,146 @@
+"""The words around the picture: where we are, what is done there, the op chips, the notices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from visualizer.i18n import has, tr
+from visualizer.lenses.labels import shape_text
+from visualizer.lenses.matrix import op_title
+from visualizer.lenses.stage import shown_rows
+from visualizer.navigation import current_place, current_walk
+from visualizer.state import Notice, Run, ViewState, current_tape
+from visualizer.walkthrough import Place, Side
+
+
+@dataclass(frozen=True)
+class Caption:
+    """The heading of the stage and the plain words below it.
+
+    `sentence` says what this op does in this place, `why` what such an op does anywhere (empty
+    where the two are one).
+    """
+
+    side: Side
+    side_title: str
+    layer_title: str
+    title: str
+    op_title: str
+    site: str
+    shape: str
+    formula: str
+    sentence: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One op of the current sublayer. A click goes to `site`.
+
+    The three views of an attention's heads share a chip, and a click goes to the next of them.
+    """
+
+    label: str
+    site: str
+    sites: tuple[str, ...]
+    current: bool
+
+
+def caption(state: ViewState) -> Caption | None:
+    """The words about the record on show."""
+    place, tape = current_place(state), current_tape(state)
+    if place is None or tape is None:
+        return None
+    record = tape[place.site]
+    sentence, why = sentences(place, record.op, record.sentence)
+    return Caption(
+        side=place.side,
+        side_title=tr(f"side.{place.side}"),
+        layer_title=layer_title(place, state.count_from),
+        title=sublayer_title(place),
+        op_title=op_title(place),
+        site=place.site,
+        shape=shape_text(place, record, shown_rows(state)),
+        formula=record.formula,
+        sentence=sentence,
+        why=why,
+    )
+
+
+def sentences(place: Place, op: str, english: str) -> tuple[str, str]:
+    """What the op does here and what it does anywhere, the second empty where that is all."""
+    key = f"op.{op}.sentence"
+    general = tr(key) if has(key) else english
+    kind = place.sublayer.rstrip("0123456789")
+    for role in (f"role.{place.side}.{kind}.{place.role}", f"role.{kind}.{place.role}"):
+        if has(role):
+            return tr(role), general
+    return general, ""
+
+
+def layer_title(place: Place, count_from: int) -> str:
+    """ "layer 1", empty outside the layers."""
+    return "" if place.layer is None else tr("layer", n=place.layer + count_from)
+
+
+def sublayer_title(place: Place) -> str:
+    """The name of the sublayer at full length."""
+    if place.sublayer == "mask":
+        return tr("sublayer.mask")
+    if place.kind == "self_attn" and place.side == "decoder":
+        return tr("sublayer.masked_self_attn")
+    return tr(f"sublayer.{place.kind}")
+
+
+def chips(state: ViewState) -> tuple[Chip, ...]:
+    """The ops of the current sublayer in order."""
+    place, along = current_place(state), current_walk(state)
+    if place is None or along is None:
+        return ()
+    block = along.route.block(place.block)
+    assert block is not None
+    found: list[Chip] = []
+    heads = tuple(site for site in block.sites if site.endswith("_heads"))
+    for site in block.sites:
+        if site in heads:
+            if site == heads[0]:
+                found.append(_heads_chip(heads, place.site))
+            continue
+        label = op_title(along.route.place(site))
+        found.append(Chip(label, site, (site,), site == place.site))
+    return tuple(_flow_order(found))
+
+
+def _heads_chip(heads: tuple[str, ...], current: str) -> Chip:
+    here = current in heads
+    target = heads[(heads.index(current) + 1) % len(heads)] if here else heads[0]
+    return Chip(tr("chip.heads"), target, heads, here)
+
+
+def _flow_order(found: list[Chip]) -> list[Chip]:
+    """q k v stand together and their heads behind them, though the tape interleaves them."""
+    letters = [chip for chip in found if chip.site.rsplit(".", 1)[-1] in ("q", "k", "v")]
+    views = [chip for chip in found if len(chip.sites) > 1]
+    rest = [chip for chip in found if chip not in letters and chip not in views]
+    return [*letters, *views, *rest]
+
+
+def run_message(run: Run | None) -> str:
+    """The one sentence about a run that has no picture, or that is over before it began."""
+    if run is None or run.outcome == "ok":
+        return ""
+    if run.outcome == "empty":
+        return tr("state.empty")
+    if run.outcome == "too_long":
+        return tr("state.too_long", n=run.length, limit=run.limit)
+    return tr("state.immediate_end")
+
+
+def unknown_reason(text: str) -> str:
+    """Why a word became <UNK>."""
+    return tr("unknown.reason", word=text)
+
+
+def notice_text(notice: Notice | None) -> str:
+    """A notice as a sentence in the language in use."""
+    return "" if notice is None else tr(notice.key, **dict(notice.values))

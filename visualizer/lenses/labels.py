@@ -1,0 +1,112 @@
+"""The words along a picture's edges: tokens, dimensions, the vocabulary; and the axis titles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from model_core.tape import Record, Tape
+from visualizer.i18n import tr
+from visualizer.walkthrough import Place
+
+# Sites whose last two axes are queries and keys, before any mask and after.
+ATTENTION_ROLES = ("scores", "masked_scores", "weights")
+
+
+@dataclass(frozen=True)
+class Words:
+    """What labels need beside the tape: the target vocabulary and where people start to count."""
+
+    vocabulary: Sequence[str]
+    count_from: int = 1
+
+
+def is_query_key(place: Place, axes: tuple[str, ...]) -> bool:
+    """Whether rows are queries and columns are keys."""
+    return place.role in ATTENTION_ROLES or (place.sublayer == "mask" and len(axes) == 4)
+
+
+def axis_labels(letter: str, size: int, tape: Tape, words: Words, single: str) -> tuple[str, ...]:
+    """One label per position of an axis; `single` is the word for a broadcast axis."""
+    if letter == "S":
+        return tuple(tape.source_tokens[:size])
+    if letter == "T":
+        return tuple(tape.target_tokens[:size])
+    if letter == "V":
+        return tuple(words.vocabulary[:size])
+    if letter == "1" or letter == "":
+        return (single,) * size
+    return _numbers(words.count_from, size)
+
+
+def row_notes(letter: str, size: int, tape: Tape) -> tuple[str, ...]:
+    """Beside each decoder row what it predicts."""
+    if letter != "T":
+        return ()
+    return tuple(f"→ {token}" for token in tape.predicted_tokens[:size])
+
+
+@lru_cache(maxsize=64)
+def _numbers(start: int, size: int) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(start, start + size))
+
+
+def row_title(place: Place, record: Record, letter: str) -> str:
+    """What the rows are."""
+    if is_query_key(place, record.axes):
+        return {"S": tr("axis.queries_source"), "T": tr("axis.queries_target")}.get(letter, "")
+    if letter == "S" and place.side == "decoder":
+        return tr("axis.rows_memory")
+    return {"S": tr("axis.rows_source"), "T": tr("axis.rows_target")}.get(letter, "")
+
+
+def column_title(place: Place, record: Record, letter: str, size: int, heads: int) -> str:
+    """What the columns are; of attention weights also what a row adds up to."""
+    if is_query_key(place, record.axes):
+        if letter == "T":
+            title = tr("axis.keys_target")
+        elif place.side == "decoder":
+            title = tr("axis.keys_memory")
+        else:
+            title = tr("axis.keys_source")
+        return f"{title} · {tr('axis.rows_sum_to_one')}" if place.role == "weights" else title
+    if letter == "D":
+        return tr("axis.columns_model", size=size)
+    if letter == "K":
+        return tr("axis.columns_head", size=size)
+    if letter == "H*K":
+        return tr("axis.columns_heads", heads=heads, size=size // max(heads, 1))
+    if letter == "F":
+        return tr("axis.columns_hidden", size=size)
+    if letter == "V":
+        return tr("axis.columns_vocabulary", size=size)
+    if letter == "1":
+        return ""
+    return tr("axis.columns_plain", size=size)
+
+
+def shape_text(place: Place, record: Record, rows: int) -> str:
+    """The shape in words, as far as it is on show: "(4 heads, 7 queries, 9 keys)".
+
+    rows: how many of the target positions are on show
+    """
+    parts = []
+    axes = record.axes
+    query_key = is_query_key(place, axes)
+    for number, (letter, size) in enumerate(zip(axes, record.value.shape, strict=True)):
+        shown = min(rows, size) if letter == "T" else size
+        if letter in ("B", "1"):
+            continue
+        if letter == "H":
+            parts.append(tr("shape.heads", n=shown))
+        elif letter in ("S", "T"):
+            last = number == len(axes) - 1
+            key = ("shape.keys" if last else "shape.queries") if query_key else "shape.tokens"
+            parts.append(tr(key, n=shown))
+        elif letter == "V":
+            parts.append(tr("shape.vocabulary", n=shown))
+        else:
+            name = {"D": "d_model", "K": "d_head", "F": "d_ff", "H*K": "heads × d_head"}
+            parts.append(f"{name.get(letter, letter)} {shown}")
+    return f"({', '.join(parts)})" if parts else f"({tr('shape.one_number')})"

@@ -1,0 +1,144 @@
+"""The map of the model and the timeline: the whole walk at a glance, and where we are in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from visualizer.i18n import tr
+from visualizer.navigation import current_index, current_place, current_walk
+from visualizer.state import ViewState, current_tape, current_token
+from visualizer.walkthrough import Block, Segment, Side, Walk
+
+Status = Literal["done", "current", "ahead"]
+
+
+@dataclass(frozen=True)
+class MapBlock:
+    """One box; `id` is what navigation.go_to_block takes."""
+
+    id: str
+    title: str
+    kind: str
+    status: Status
+
+
+@dataclass(frozen=True)
+class MapGroup:
+    """A frame around boxes, in the order of the computation (the map is drawn bottom to top)."""
+
+    id: str
+    title: str
+    blocks: tuple[MapBlock, ...]
+
+
+@dataclass(frozen=True)
+class ModelMap:
+    """Two columns of groups and the output on top; the notes stand below the columns."""
+
+    encoder: tuple[MapGroup, ...]
+    decoder: tuple[MapGroup, ...]
+    output: tuple[MapGroup, ...]
+    source_note: str
+    target_note: str
+
+
+@dataclass(frozen=True)
+class TimelineSegment:
+    """A stretch of the timeline; `start` and `count` are steps from 0."""
+
+    kind: Literal["embed", "encoder", "memory", "token"]
+    label: str
+    start: int
+    count: int
+    current: bool
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All stretches; `index` is the current step from 0, `total` the number of steps."""
+
+    segments: tuple[TimelineSegment, ...]
+    index: int
+    total: int
+    text: str
+
+
+def model_map(state: ViewState) -> ModelMap | None:
+    """The map with every box done, current or ahead at the cursor."""
+    along, place, tape = current_walk(state), current_place(state), current_tape(state)
+    if along is None or place is None or tape is None:
+        return None
+    token = current_token(state)
+    columns: dict[Side, dict[str, list[MapBlock]]] = {"encoder": {}, "decoder": {}, "output": {}}
+    here = along.index(place.site, token)
+    for block in along.route.blocks:
+        box = MapBlock(block.id, block_title(block), block.kind, _status(along, block, token, here))
+        columns[block.side].setdefault(block.group, []).append(box)
+    groups = {
+        side: tuple(
+            MapGroup(group, _group_title(group, state.count_from), tuple(blocks))
+            for group, blocks in column.items()
+        )
+        for side, column in columns.items()
+    }
+    return ModelMap(
+        encoder=groups["encoder"],
+        decoder=groups["decoder"],
+        output=groups["output"],
+        source_note=tr("map.source", n=len(tape.source_tokens)),
+        target_note=tr("map.target", n=token + 1),
+    )
+
+
+def block_title(block: Block) -> str:
+    """The short name on a box of the map."""
+    return tr(f"block.{block.kind}")
+
+
+def timeline(state: ViewState) -> Timeline | None:
+    """The walk as stretches; a token's stretch is named once decoding has come to it."""
+    along, index, tape = current_walk(state), current_index(state), current_tape(state)
+    if along is None or index is None or tape is None:
+        return None
+    place = current_place(state)
+    reached = -1 if place is None or place.side == "encoder" else current_token(state)
+    segments = tuple(
+        TimelineSegment(
+            segment.kind,
+            _segment_label(segment, reached, tape.predicted_tokens, state.count_from),
+            segment.start,
+            segment.count,
+            segment.start <= index < segment.start + segment.count,
+        )
+        for segment in along.segments()
+    )
+    total = len(along)
+    return Timeline(segments, index, total, tr("timeline.step", n=index + 1, total=total))
+
+
+def _status(along: Walk, block: Block, token: int, here: int) -> Status:
+    """Of the current token: passed already, here, or still to come."""
+    first, last = along.index(block.sites[0], token), along.index(block.sites[-1], token)
+    if first <= here <= last:
+        return "current"
+    return "done" if last < here else "ahead"
+
+
+def _group_title(group: str, count_from: int) -> str:
+    side, _, rest = group.partition(".")
+    if rest.isdigit():
+        return tr(f"map.{side}", n=int(rest) + count_from)
+    return ""
+
+
+def _segment_label(segment: Segment, reached: int, tokens: list[str], count_from: int) -> str:
+    number = segment.number + count_from
+    if segment.kind == "embed":
+        return tr("timeline.embed")
+    if segment.kind == "memory":
+        return tr("timeline.memory")
+    if segment.kind == "encoder":
+        return tr("timeline.encoder", n=number)
+    token = tokens[segment.number] if segment.number <= reached else ""
+    return tr("timeline.token", n=number, token=token).rstrip()

@@ -1,0 +1,83 @@
+"""What comes out: the candidates for the next token and the tokens chosen so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from visualizer.lenses.picture import Bars
+from visualizer.navigation import current_place
+from visualizer.state import ViewState, current_token
+
+
+@dataclass(frozen=True)
+class OutputToken:
+    """One chosen token. `row` is the decoder row that predicts it; "current" is the cursor's row.
+
+    `probability` is the one it was chosen with, temperature and truncation included.
+    """
+
+    row: int
+    token: str
+    probability: float
+    status: Literal["done", "current", "ahead"]
+    special: bool
+
+
+def next_token(state: ViewState, count: int = 8) -> Bars | None:
+    """The likeliest candidates at the cursor's decoder row, likeliest first.
+
+    Candidates outside top-k or top-p follow with probability 0, by their logits.
+    """
+    run = state.run
+    if run is None or run.tape is None or state.model is None:
+        return None
+    row = current_token(state)
+    given = run.distributions[row]
+    ids = _likeliest(given.tempered, count)
+    vocabulary = state.model.model.tokenizer.target_vocabulary
+    places = np.flatnonzero(ids == run.chosen[row])
+    return Bars(
+        labels=tuple(vocabulary[i] for i in ids.tolist()),
+        values=given.probabilities[ids],
+        kept=given.kept[ids],
+        source=f"logits[0,{row}]",
+        entropy_bits=given.entropy,
+        chosen=int(places[0]) if places.size else None,
+    )
+
+
+def output_tokens(state: ViewState) -> tuple[OutputToken, ...]:
+    """All tokens of the run in order, the end token included, seen from the cursor."""
+    run = state.run
+    place = current_place(state)
+    if run is None or run.tape is None or state.model is None or place is None:
+        return ()
+    specials = {state.model.model.tokenizer.end_id, state.model.model.tokenizer.start_id}
+    reached = -1 if place.side == "encoder" else current_token(state)
+    tokens = run.tape.predicted_tokens
+    return tuple(
+        OutputToken(
+            row=row,
+            token=token,
+            probability=float(given.probabilities[chosen]),
+            status="done" if row < reached else "current" if row == reached else "ahead",
+            special=chosen in specials,
+        )
+        for row, (token, given, chosen) in enumerate(
+            zip(tokens, run.distributions, run.chosen, strict=True)
+        )
+    )
+
+
+def _likeliest(tempered: Any, count: int) -> Any:
+    """The ids of the largest entries, largest first, equal ones by id."""
+    count = min(count, tempered.size)
+    if tempered.size > 4096:
+        # sorting a large vocabulary takes milliseconds
+        ids = np.sort(np.argpartition(-tempered, count - 1)[:count])
+    else:
+        ids = np.arange(tempered.size)
+    return ids[np.argsort(-tempered[ids], kind="stable")[:count]]

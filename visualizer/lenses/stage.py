@@ -1,0 +1,129 @@
+"""The picture on the stage, its heads, and the cell in focus: from the state of the view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from visualizer.i18n import tr
+from visualizer.lenses.labels import Words
+from visualizer.lenses.matrix import colour_range, picture
+from visualizer.lenses.picture import Matrix
+from visualizer.navigation import current_place
+from visualizer.state import (
+    Cell,
+    ViewState,
+    current_tape,
+    current_token,
+    guided_head,
+    head_count,
+    shown_site,
+)
+from visualizer.walkthrough import Place
+
+
+@dataclass(frozen=True, eq=False)
+class HeadPicture:
+    """One thumbnail of the strip of heads; `head` counts from 0."""
+
+    head: int
+    title: str
+    guided: bool
+    selected: bool
+    matrix: Matrix
+
+
+def words(state: ViewState) -> Words:
+    """The target vocabulary and where people start to count."""
+    if state.model is None:
+        return Words((), state.count_from)
+    return Words(state.model.model.tokenizer.target_vocabulary, state.count_from)
+
+
+def shown_rows(state: ViewState) -> int:
+    """How many target positions are on show: those that decoding has reached."""
+    return current_token(state) + 1
+
+
+def stage(state: ViewState) -> Matrix | None:
+    """The heatmap of the record on show; None where nothing was computed."""
+    place, tape = current_place(state), current_tape(state)
+    if place is None or tape is None:
+        return None
+    matrix = picture(
+        place,
+        tape,
+        words(state),
+        head=state.head,
+        rows=shown_rows(state),
+        heads=head_count(state),
+    )
+    focus = _focus(state, matrix, tape[place.site].axes, state.selected)
+    if focus is None:
+        return matrix
+    return replace(matrix, current_row=focus[0], current_column=focus[1])
+
+
+def focus_cell(state: ViewState, matrix: Matrix) -> Cell | None:
+    """The cell to explain: under the pointer, else selected, else the current row's largest."""
+    tape, site = current_tape(state), shown_site(state)
+    if tape is None or site is None:
+        return None
+    return _focus(state, matrix, tape[site].axes, state.hovered or state.selected)
+
+
+def head_pictures(state: ViewState) -> tuple[HeadPicture, ...]:
+    """All heads of the record on show, as thumbnails; () where a record has no heads."""
+    place, tape = current_place(state), current_tape(state)
+    if place is None or tape is None or "H" not in tape[place.site].axes:
+        return ()
+    record = tape[place.site]
+    colours = colour_range(place, record)
+    count = record.value.shape[record.axes.index("H")]
+    rows, all_words = shown_rows(state), words(state)
+    return tuple(
+        HeadPicture(
+            head=head,
+            title=head_title(state, place, head),
+            guided=is_guided(state, place, head),
+            selected=head == min(state.head, count - 1),
+            matrix=picture(
+                place, tape, all_words, head=head, rows=rows, colours=colours, labelled=False
+            ),
+        )
+        for head in range(count)
+    )
+
+
+def head_title(state: ViewState, place: Place, head: int) -> str:
+    """ "head 1", and that it is guided where it is."""
+    key = "head.guided" if is_guided(state, place, head) else "head.plain"
+    return tr(key, n=head + state.count_from)
+
+
+def is_guided(state: ViewState, place: Place, head: int) -> bool:
+    """Whether this head of this sublayer was trained with an alignment loss."""
+    guided = guided_head(state.model)
+    if guided is None or guided[1] != head:
+        return False
+    return guided[0].rsplit(".", 1)[0] == place.site.rsplit(".", 1)[0]
+
+
+def _focus(
+    state: ViewState, matrix: Matrix, axes: tuple[str, ...], wished: Cell | None
+) -> Cell | None:
+    height, width = matrix.values.shape
+    if not height or not width:
+        return None
+    if wished is not None and 0 <= wished[0] < height and 0 <= wished[1] < width:
+        return wished
+    row = min(current_token(state), height - 1) if axes[-2:-1] == ("T",) else 0
+    cells = matrix.values[row]
+    if cells.dtype == np.bool_:
+        return row, min(row, width - 1)
+    sizes = np.abs(cells) if matrix.palette == "diverging" else cells
+    visible = np.isfinite(sizes)
+    if matrix.hidden is not None:
+        visible = visible & ~matrix.hidden[row]
+    return row, int(np.where(visible, sizes, -np.inf).argmax())

@@ -1,0 +1,147 @@
+"""Walking along the tape: every intent that moves the cursor, (ViewState, ...) -> ViewState."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from visualizer.actions import put_cursor
+from visualizer.state import Cursor, ViewState, current_tape, current_token, shown_site
+from visualizer.walkthrough import Place, Walk, walk
+
+
+def current_walk(state: ViewState) -> Walk | None:
+    """The walk along the run on show; None where nothing was computed."""
+    tape = current_tape(state)
+    if tape is None or state.run is None:
+        return None
+    return walk(tape.sites, state.run.rows)
+
+
+def current_place(state: ViewState) -> Place | None:
+    """The place of the record on show."""
+    along, site = current_walk(state), shown_site(state)
+    return None if along is None or site is None else along.route.place(site)
+
+
+def current_index(state: ViewState) -> int | None:
+    """The number of the step that the cursor stands on, from 0."""
+    along, site = current_walk(state), shown_site(state)
+    if along is None or site is None:
+        return None
+    return along.index(site, current_token(state))
+
+
+def go_to_index(state: ViewState, index: int) -> ViewState:
+    """Go to a step by its number, as the timeline counts; beyond an end, the end."""
+    along = current_walk(state)
+    if along is None:
+        return state
+    step = along.step(index)
+    # the encoder has no token: the wish is kept for the way back to the decoder
+    token = state.cursor.token if step.token is None else step.token
+    return put_cursor(state, Cursor(step.place.site, token))
+
+
+def next_op(state: ViewState) -> ViewState:
+    return _moved(state, lambda along, index: index + 1)
+
+
+def previous_op(state: ViewState) -> ViewState:
+    return _moved(state, lambda along, index: index - 1)
+
+
+def next_sublayer(state: ViewState) -> ViewState:
+    return _moved(state, Walk.next_block)
+
+
+def previous_sublayer(state: ViewState) -> ViewState:
+    return _moved(state, Walk.previous_block)
+
+
+def next_layer(state: ViewState) -> ViewState:
+    """One layer on, to the same op if that layer has it."""
+    return _moved(state, Walk.next_group)
+
+
+def previous_layer(state: ViewState) -> ViewState:
+    """One layer back, to the same op if that layer has it."""
+    return _moved(state, Walk.previous_group)
+
+
+def next_token(state: ViewState) -> ViewState:
+    """The same op at the next decoder token; from the encoder, the decoder's first step."""
+    if _in_encoder(state):
+        along = current_walk(state)
+        return state if along is None else go_to_index(state, len(along.route.encoder))
+    return go_to_token(state, current_token(state) + 1)
+
+
+def previous_token(state: ViewState) -> ViewState:
+    """The same op at the decoder token before; the first one stays, and so does the encoder."""
+    return state if _in_encoder(state) else go_to_token(state, current_token(state) - 1)
+
+
+def home(state: ViewState) -> ViewState:
+    """The first step of the walk."""
+    return go_to_index(state, 0)
+
+
+def end(state: ViewState) -> ViewState:
+    """The last step of the walk."""
+    along = current_walk(state)
+    return state if along is None else go_to_index(state, len(along) - 1)
+
+
+def go_to_token(state: ViewState, token: int) -> ViewState:
+    """The same op at decoder row `token`; from the encoder, the decoder's last op at that row."""
+    along, site = current_walk(state), shown_site(state)
+    if along is None or site is None:
+        return state
+    token = min(max(token, 0), along.rows - 1)
+    if _in_encoder(state):
+        site = along.route.decoder[-1].site
+    return put_cursor(state, Cursor(site, token))
+
+
+def go_to_site(state: ViewState, site: str) -> ViewState:
+    """The op with this site, at the current token; a site that is not recorded changes nothing."""
+    tape = current_tape(state)
+    if tape is None or site not in tape:
+        return state
+    return put_cursor(state, replace(state.cursor, site=tape[site].site))
+
+
+def go_to_block(state: ViewState, block_id: str) -> ViewState:
+    """A box of the map, at the current token: an attention at its weights, else its last op.
+
+    A box that the cursor is in already changes nothing.
+    """
+    along, site = current_walk(state), shown_site(state)
+    if along is None or site is None:
+        return state
+    block = along.route.block(block_id)
+    if block is None or site in block.sites:
+        return state
+    weights = [member for member in block.sites if member.endswith(".weights")]
+    return go_to_site(state, weights[0] if weights else block.sites[-1])
+
+
+def advance(state: ViewState) -> ViewState:
+    """One tick of the play button: the next op, and a stop at the end."""
+    along, index = current_walk(state), current_index(state)
+    if along is None or index is None or index + 1 >= len(along):
+        return replace(state, playing=False)
+    return next_op(state)
+
+
+def _in_encoder(state: ViewState) -> bool:
+    place = current_place(state)
+    return place is not None and place.side == "encoder"
+
+
+def _moved(state: ViewState, move: Callable[[Walk, int], int]) -> ViewState:
+    along, index = current_walk(state), current_index(state)
+    if along is None or index is None:
+        return state
+    return go_to_index(state, move(along, index))

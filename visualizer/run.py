@@ -1,0 +1,84 @@
+"""From inputs to a run: encode the sentence, decode it, keep the tape. No Qt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from model_core.decoding import GREEDY_TEMPERATURE
+from model_core.sampling import distribution
+from visualizer.state import Inputs, ModelEntry, Outcome, Run, UnknownWord
+
+
+class Cancelled(Exception):
+    """The run is no longer wanted."""
+
+
+def compute(
+    entry: ModelEntry,
+    inputs: Inputs,
+    number: int = 0,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Run:
+    """Run the model on the inputs; Cancelled between two tokens once `cancelled` says so."""
+    started = time.perf_counter()
+    model = entry.model
+    encoding = model.tokenizer.encode_source(inputs.source)
+    unknown = tuple(UnknownWord(word.position, word.text) for word in encoding.unknown)
+    limit = model.config.max_seq_len
+    length = len(encoding.ids)
+    if not inputs.source.strip():
+        return Run(number, inputs, "empty", limit=limit)
+    if inputs.target is not None:
+        length = max(length, 1 + len(model.tokenizer.encode_target(inputs.target).ids))
+    if length > limit:
+        return Run(number, inputs, "too_long", unknown=unknown, length=length, limit=limit)
+
+    def check() -> None:
+        if cancelled():
+            raise Cancelled
+
+    check()
+    if inputs.target is None:
+        generation = model.generate(
+            inputs.source,
+            inputs.strategy,
+            temperature=inputs.temperature,
+            top_k=inputs.top_k,
+            top_p=inputs.top_p,
+            seed=inputs.seed,
+            on_step=check,
+        )
+        tape = generation.tape
+        chosen = tuple(step.id for step in generation.steps)
+        distributions = tuple(step.distribution for step in generation.steps)
+    else:
+        tape = model.trace(source=inputs.source, target=inputs.target)
+        chosen = tuple(int(token) for token in tape.predicted_ids[0])
+        check()
+        distributions = tuple(_distribution(row, inputs) for row in tape["logits"].value[0])
+    finished = chosen[-1] == model.tokenizer.end_id
+    outcome: Outcome = "immediate_end" if finished and len(chosen) == 1 else "ok"
+    return Run(
+        number,
+        inputs,
+        outcome,
+        tape=tape,
+        distributions=distributions,
+        chosen=chosen,
+        text=model.tokenizer.decode(chosen),
+        finished=finished,
+        unknown=unknown,
+        last_content=max(0, len(chosen) - (2 if finished else 1)),
+        length=length,
+        limit=limit,
+        milliseconds=1000 * (time.perf_counter() - started),
+    )
+
+
+def _distribution(logits: Any, inputs: Inputs) -> Any:
+    """What a forced row would have been chosen from."""
+    if inputs.strategy == "greedy" or inputs.temperature < GREEDY_TEMPERATURE:
+        return distribution(logits)
+    return distribution(logits, inputs.temperature, inputs.top_k, inputs.top_p)

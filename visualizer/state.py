@@ -1,0 +1,184 @@
+"""ViewState: the one place where the state of the view lives. Frozen; actions give new ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from model_core.tape import Tape
+
+Strategy = Literal["greedy", "sample"]
+Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
+Cell = tuple[int, int]
+
+# What a play button may be set to, in steps per second.
+SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0)
+# Where a fresh view starts when the card names no guided head.
+FIRST_SITE = "decoder.layers.0.cross_attn.weights"
+
+
+@dataclass(frozen=True, eq=False)
+class ModelEntry:
+    """An opened model and where it came from; `path` is None for a bundled one."""
+
+    model: Any
+    name: str
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that a run depends on beside the model: the same inputs give the same run.
+
+    `target` is a forced target text; None lets the model decode.
+    """
+
+    source: str = ""
+    strategy: Strategy = "greedy"
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+    seed: int = 0
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class UnknownWord:
+    """A source word that the vocabulary lacks; `position` counts in the ids the encoder reads."""
+
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One computed run. `tape` is None where there was nothing to compute.
+
+    `distributions[t]` is what decoder row t chose `chosen[t]` from. `last_content` is the row
+    that predicts the last token before the end token. `length` and `limit` count source tokens.
+    """
+
+    number: int
+    inputs: Inputs
+    outcome: Outcome
+    tape: Tape | None = None
+    distributions: tuple[Any, ...] = ()
+    chosen: tuple[int, ...] = ()
+    text: str = ""
+    finished: bool = False
+    unknown: tuple[UnknownWord, ...] = ()
+    last_content: int = 0
+    length: int = 0
+    limit: int = 0
+    milliseconds: float = 0.0
+
+    @property
+    def rows(self) -> int:
+        """The number of decoder rows T."""
+        return 0 if self.tape is None else len(self.tape.target_tokens)
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A place, not a step number, so that it survives a new sentence.
+
+    `token` is the decoder row that is wished for: a shorter run shows its last row and the wish
+    stays. None follows the last content token. Encoder sites ignore it and keep it.
+    """
+
+    site: str = FIRST_SITE
+    token: int | None = None
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One sentence for the user: a key of the catalogue and its values."""
+
+    key: str
+    values: tuple[tuple[str, str], ...] = ()
+    level: Literal["info", "error"] = "info"
+
+
+@dataclass(frozen=True)
+class ViewState:
+    """What the window shows. Cells count rows and columns of the picture on the stage.
+
+    `sentence_number` is how many sentences the user has asked the task's generator for.
+    """
+
+    model: ModelEntry | None = None
+    inputs: Inputs = field(default_factory=Inputs)
+    run: Run | None = None
+    cursor: Cursor = field(default_factory=Cursor)
+    head: int = 0
+    selected: Cell | None = None
+    hovered: Cell | None = None
+    playing: bool = False
+    speed: float = 1.0
+    decimals: int = 2
+    count_from: int = 1
+    theme: Literal["light", "dark"] = "light"
+    language: str = "en"
+    notice: Notice | None = None
+    sentence_number: int = 0
+    recent: tuple[str, ...] = ()
+
+
+FIELDS = frozenset(entry.name for entry in fields(ViewState))
+
+
+def changed_fields(old: ViewState, new: ViewState) -> frozenset[str]:
+    """The names of the fields that differ; models and runs are compared by identity."""
+    return frozenset(name for name in FIELDS if getattr(old, name) != getattr(new, name))
+
+
+def current_token(state: ViewState) -> int:
+    """The decoder row that the cursor stands on in this run, from 0."""
+    run, wish = state.run, state.cursor.token
+    if run is None or run.tape is None:
+        return wish or 0
+    return run.last_content if wish is None else min(wish, run.rows - 1)
+
+
+def current_tape(state: ViewState) -> Tape | None:
+    """The tape on show, if there is one."""
+    return None if state.run is None else state.run.tape
+
+
+def shown_site(state: ViewState) -> str | None:
+    """The recorded site on show: the cursor's, or the first one where this model lacks it."""
+    tape = current_tape(state)
+    if tape is None:
+        return None
+    site = state.cursor.site
+    return tape[site].site if site in tape else tape.sites[0]
+
+
+def _card(entry: ModelEntry | None) -> dict[str, Any]:
+    card = getattr(entry.model, "card", None) if entry is not None else None
+    return card if isinstance(card, dict) else {}
+
+
+def card_examples(entry: ModelEntry | None) -> tuple[str, ...]:
+    """The example sentences of the model's card; a card may come from a stranger's file."""
+    examples = _card(entry).get("examples")
+    if not isinstance(examples, list):
+        return ()
+    return tuple(example for example in examples if isinstance(example, str))
+
+
+def guided_head(entry: ModelEntry | None) -> tuple[str, int] | None:
+    """Site and head that were trained with an alignment loss, where the card names them."""
+    guided = _card(entry).get("guided_head")
+    if not isinstance(guided, dict):
+        return None
+    site, head = guided.get("site"), guided.get("head")
+    if not isinstance(site, str) or not isinstance(head, int):
+        return None
+    return site, head
+
+
+def head_count(state: ViewState) -> int:
+    """How many heads the model has; 0 without a model."""
+    return 0 if state.model is None else int(state.model.model.config.n_heads)
