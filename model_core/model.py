@@ -230,8 +230,6 @@ class Model:
             for row, step in zip(rows, steps, strict=True):
                 if step is not None:
                     row.append(step)
-            if on_step is not None:
-                on_step()
         start = [self.tokenizer.start_id, *self._prefix(prefix_ids)]
         results = []
         for number, row in enumerate(rows):

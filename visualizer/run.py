@@ -35,7 +35,7 @@ def compute(
     if length > limit:
         return Run(number, inputs, "too_long", unknown=unknown, length=length, limit=limit)
 
-    def check() -> None:
+    def check(_: int = 0) -> None:
         if cancelled():
             raise Cancelled
 
