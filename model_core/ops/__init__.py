@@ -10,7 +10,7 @@ from model_core.ops.embedding import EmbeddingRows, LearnedPosition, Scale, Sinu
 from model_core.ops.linear import Linear, TiedLinear
 from model_core.ops.loss import AlignmentLoss, CrossEntropy, WeightedSum
 from model_core.ops.masks import BothMasks, LookAheadMask, PaddingMask
-from model_core.ops.norm import Mean, Normalise, ScaleShift, Variance
+from model_core.ops.norm import Mean, Normalise, ScaleShift, Variance, layer_norm_backward
 from model_core.ops.residual import Add, Residual
 from model_core.ops.softmax import LogSoftmax, Softmax
 
@@ -50,6 +50,7 @@ ALL_OPS: tuple[type[Op], ...] = (
 
 __all__ = [
     "ALL_OPS",
+    "EVALUATION_NAMES",
     "Add",
     "AlignmentLoss",
     "BothMasks",
@@ -57,7 +58,6 @@ __all__ = [
     "CrossEntropy",
     "DropoutMask",
     "Dropped",
-    "EVALUATION_NAMES",
     "EmbeddingRows",
     "Explanation",
     "Gelu",
@@ -87,4 +87,5 @@ __all__ = [
     "Variance",
     "WeightedSum",
     "activation",
+    "layer_norm_backward",
 ]

@@ -48,15 +48,12 @@ def scatter_rows(rows: Array, ids: Array, n_rows: int) -> Array:
 
     rows: (..., D)   ids: (...) int   returns: (n_rows, D)
     """
-    flat_ids, flat_rows = ids.reshape(-1), rows.reshape(-1, rows.shape[-1])
-    table = np.zeros((n_rows, rows.shape[-1]), rows.dtype)
-    if flat_ids.size:
-        # Equal ids side by side, each run summed at once: np.add.at takes several times as long.
-        order = np.argsort(flat_ids, kind="stable")
-        sorted_ids = flat_ids[order]
-        starts = np.flatnonzero(np.r_[True, sorted_ids[1:] != sorted_ids[:-1]])
-        table[sorted_ids[starts]] = np.add.reduceat(flat_rows[order], starts, axis=0)
-    return table
+    width = rows.shape[-1]
+    table = np.zeros(n_rows * width, rows.dtype)
+    # Cell by cell: for one axis NumPy has a quick add.at, for rows it takes five times as long.
+    cells = ids.reshape(-1, 1) * width + np.arange(width)
+    np.add.at(table, cells.reshape(-1), rows.reshape(-1))
+    return table.reshape(n_rows, width)
 
 
 class Scale(Op):
