@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import struct
@@ -274,6 +275,21 @@ def test_a_file_that_shrinks_while_it_is_read_is_refused(path):
         with pytest.raises(CheckpointError, match="became shorter"):
             for name in file.entries:
                 file.tensor(name)
+
+
+def test_a_disk_that_gives_few_bytes_at_a_time_is_read_whole(path, monkeypatch):
+    class Slow(io.FileIO):
+        def readinto(self, buffer):
+            return super().readinto(memoryview(buffer)[:7])
+
+    def open_slowly(path):
+        return Slow(path), os.path.getsize(path)
+
+    monkeypatch.setattr(safetensors_file, "open_regular", open_slowly)
+    path.write_bytes(VALID)
+    found = all_tensors(path)
+    np.testing.assert_array_equal(found["a.W"], np.arange(6).reshape(2, 3))
+    np.testing.assert_array_equal(found["b"], np.ones(3))
 
 
 def test_the_file_may_be_replaced_while_it_is_open(path, tmp_path):
