@@ -1,0 +1,492 @@
+"""Every widget filled with invented samples, saved as pictures to look at.
+
+    python tests/gui/gallery.py OUT_FOLDER [--font FILE]
+
+The numbers are random: this shows drawing, not a model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import numpy as np
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from visualizer import fonts
+from visualizer.lenses.picture import Bars, Matrix
+from visualizer.stylesheet import stylesheet
+from visualizer.theme import THEMES, Theme, qpalette
+from visualizer.widgets.bars import TokenBars
+from visualizer.widgets.controls import (
+    Badge,
+    Choice,
+    LabelledSlider,
+    SectionHead,
+    SeedBox,
+    card,
+    push_button,
+    rule,
+)
+from visualizer.widgets.formula import Formula
+from visualizer.widgets.head_strip import HeadStrip
+from visualizer.widgets.heatmap import HeatMap
+from visualizer.widgets.model_map import Block, ModelMap
+from visualizer.widgets.notice import EmptyState, NoticeBar
+from visualizer.widgets.op_chips import OpChips
+from visualizer.widgets.timeline import Segment, Timeline
+from visualizer.widgets.token_chips import Chip, TokenChips
+from visualizer.widgets.transport import TransportButton
+
+FONT = Path(__file__).parents[2] / "resources" / "fonts" / fonts.FILE_NAME
+SOURCE = "the black cat sleeps on the table today <EOS>".split()
+TARGET = ["<SOS>", "今天", "黑", "猫", "在", "桌子", "上"]
+NEXT = [*TARGET[1:], "睡觉"]
+LONG_SOURCE = [*SOURCE[:-1], "while", "grandmother", "reads", "quietly", "<EOS>"]
+LONG_TARGET = ["<SOS>", *"今天 黑 猫 在 桌子 上 睡觉 祖母 安静地 读 一 本 书".split()]
+rng = np.random.default_rng(7)
+
+
+def attention(rows: int, columns: int, sharp: float = 3.0) -> np.ndarray:
+    x = rng.normal(size=(rows, columns)) * sharp
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def weights(rows: list[str], columns: list[str], notes: list[str], **more: object) -> Matrix:
+    return Matrix(
+        values=attention(len(rows), len(columns)),
+        hidden=None,
+        row_labels=tuple(rows),
+        column_labels=tuple(columns),
+        row_notes=tuple(f"→ {n}" for n in notes),
+        row_title="queries: target token → the token it predicts",
+        column_title="keys: source tokens (memory) → each row sums to 1.00",
+        palette="sequential",
+        low=0.0,
+        high=1.0,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def causal_scores(masked: bool) -> Matrix:
+    n = len(TARGET)
+    values = (rng.normal(size=(n, n)) * 2.2).astype(np.float32)
+    hidden = np.triu(np.ones((n, n), bool), 1)
+    if masked:
+        values = np.where(hidden, np.float32(-np.inf), values)
+    return Matrix(
+        values=values,
+        hidden=hidden if masked else None,
+        row_labels=tuple(TARGET),
+        column_labels=tuple(TARGET),
+        row_notes=tuple(f"→ {n}" for n in NEXT),
+        row_title="queries: target token → the token it predicts",
+        column_title="keys: target tokens read so far",
+        low=-6.2,
+        high=6.2,
+        current_row=6,
+    )
+
+
+def wide(rows: list[str], columns: int) -> Matrix:
+    return Matrix(
+        values=rng.normal(size=(len(rows), columns)).astype(np.float32),
+        hidden=None,
+        row_labels=tuple(rows),
+        column_labels=tuple(str(i) for i in range(columns)),
+        row_notes=tuple(f"→ {n}" for n in rows),
+        row_title="target token",
+        column_title=f"d_model: {columns} features",
+        low=-3.0,
+        high=3.0,
+        current_row=3,
+    )
+
+
+def logits() -> Matrix:
+    words = [f"词{i}" if i % 3 else f"word{i}" for i in range(300)]
+    return Matrix(
+        values=(rng.normal(size=(12, 300)) * 4).astype(np.float32),
+        hidden=None,
+        row_labels=tuple(LONG_TARGET[:12]),
+        column_labels=tuple(words),
+        column_title="target vocabulary",
+        low=-14.0,
+        high=14.0,
+    )
+
+
+def mask() -> Matrix:
+    n = len(TARGET)
+    return Matrix(
+        values=np.tril(np.ones((n, n), bool)),
+        hidden=None,
+        row_labels=tuple(TARGET),
+        column_labels=tuple(TARGET),
+        row_title="queries",
+        column_title="keys that may be attended",
+        palette="mask",
+    )
+
+
+def one_column() -> Matrix:
+    return Matrix(
+        values=rng.normal(size=(7, 1)).astype(np.float32),
+        hidden=None,
+        row_labels=tuple(TARGET),
+        column_labels=("μ",),
+        column_title="mean over d_model",
+        low=-2.0,
+        high=2.0,
+    )
+
+
+def bars(chosen: int | None) -> Bars:
+    values = np.array(
+        [0.7421846, 0.131, 0.0491, 0.031, 0.018, 0.011, 0.0052, 0.00031, 3.1e-5, 2e-9], np.float32
+    )
+    labels = ("睡觉", "睡", "在", "上", "跑", "吃", "喝水", "<EOS>", "grandmother", "的")
+    return Bars(labels, values, np.arange(10) < 3, "logits", 0.91, chosen)
+
+
+def blocks(layers: int, current: str) -> tuple[Block, ...]:
+    found = [("encoder.embed", "Embed + position", "encoder", "")]
+    for i in range(layers):
+        for part, label in (
+            ("self", "Self-attention"),
+            ("norm1", "Add & Norm"),
+            ("ffn", "Feed forward"),
+            ("norm2", "Add & Norm"),
+        ):
+            found.append((f"encoder.{i}.{part}", label, "encoder", f"encoder {i + 1}"))
+    found.append(("decoder.embed", "Embed + position", "decoder", ""))
+    for i in range(layers):
+        for part, label in (
+            ("self", "Self-attention"),
+            ("norm1", "Add & Norm"),
+            ("cross", "Cross-attention"),
+            ("norm2", "Add & Norm"),
+            ("ffn", "Feed forward"),
+            ("norm3", "Add & Norm"),
+        ):
+            found.append((f"decoder.{i}.{part}", label, "decoder", f"decoder {i + 1}"))
+    found.append(("output", "Logits → softmax", "output", ""))
+    at = [f[0] for f in found].index(current)
+    states = ["done"] * at + ["current"] + ["todo"] * (len(found) - at - 1)
+    return tuple(Block(*f, state=s) for f, s in zip(found, states))  # type: ignore[arg-type]
+
+
+def segments(tokens: list[str]) -> tuple[Segment, ...]:
+    front = (
+        Segment("embed", "encoder", 3),
+        Segment("encoder 1", "encoder", 20),
+        Segment("encoder 2", "encoder", 20),
+    )
+    return front + tuple(Segment(f"t={i} {t}", "decoder", 28) for i, t in enumerate(tokens, 1))
+
+
+def themed(widget: QWidget, theme: Theme) -> None:
+    for child in [widget, *widget.findChildren(QWidget)]:
+        if hasattr(child, "set_theme"):
+            child.set_theme(theme)
+
+
+def surface(width: int = 0) -> tuple[QWidget, QVBoxLayout]:
+    widget = QWidget()
+    widget.setProperty("role", "surface")
+    if width:
+        widget.setFixedWidth(width)
+    return widget, QVBoxLayout(widget)
+
+
+def window(size: QSize, matrix: Matrix, long: bool) -> QWidget:
+    """The widgets put together about as in the product."""
+    page = QWidget()
+    page.setProperty("role", "page")
+    whole = QVBoxLayout(page)
+    whole.setContentsMargins(0, 0, 0, 0)
+    whole.setSpacing(0)
+    whole.addWidget(_header())
+    whole.addWidget(rule())
+    middle = QHBoxLayout()
+    middle.setSpacing(0)
+    middle.addWidget(_left(2, "decoder.0.cross", int(size.width() * 0.155)))
+    middle.addWidget(rule(vertical=True))
+    middle.addLayout(_stage(matrix), 1)
+    middle.addWidget(rule(vertical=True))
+    middle.addWidget(_right(int(size.width() * 0.235)))
+    whole.addLayout(middle, 1)
+    whole.addWidget(rule())
+    whole.addWidget(_bottom(long))
+    page.resize(size)
+    return page
+
+
+def _header() -> QWidget:
+    header, column = surface()
+    row = QHBoxLayout()
+    column.addLayout(row)
+    row.addWidget(push_button("English → 中文 · 2+2 layers · 4 heads"))
+    field = QLineEdit("the black cat sleeps on the table today")
+    field.setProperty("kind", "sentence")
+    field.setFont(fonts.scaled(field.font(), fonts.LARGE))
+    row.addWidget(field, 1)
+    row.addWidget(push_button("Open…"))
+    notice = NoticeBar()
+    notice.set_words("Details", "Dismiss")
+    notice.set_notice(
+        "“zebra” is not in this model's vocabulary.", "warning", "It is read as <UNK>."
+    )
+    column.addWidget(notice)
+    return header
+
+
+def _left(layers: int, current: str, width: int) -> QWidget:
+    left, column = surface(width)
+    head = SectionHead()
+    head.set_texts("Where you are")
+    column.addWidget(head)
+    model_map = ModelMap()
+    model_map.set_blocks(blocks(layers, current))
+    model_map.set_captions("source · 8 tokens", "target · step 6")
+    column.addWidget(model_map, 1)
+    return left
+
+
+def _stage(matrix: Matrix) -> QVBoxLayout:
+    stage = QVBoxLayout()
+    stage.setContentsMargins(14, 10, 14, 10)
+    top = QHBoxLayout()
+    badge = Badge()
+    badge.set_badge("Decoder", "decoder")
+    top.addWidget(badge)
+    where = QLabel("layer 1 ›")
+    where.setProperty("role", "muted")
+    top.addWidget(where)
+    title = QLabel("Cross-attention")
+    title.setFont(fonts.scaled(title.font(), fonts.TITLE, bold=True))
+    top.addWidget(title)
+    top.addStretch(1)
+    shape = QLabel("(4 heads, 7 queries, 9 keys)")
+    shape.setProperty("role", "muted")
+    top.addWidget(shape)
+    stage.addLayout(top)
+    second = QHBoxLayout()
+    formula = Formula()
+    formula.set_tex(r"A = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right)")
+    formula.finish()
+    second.addWidget(formula, 1)
+    ops = OpChips()
+    ops.set_ops(("q k v", "scores", "mask", "weights", "context", "concat", "out"), 3)
+    ops.set_align_right(True)
+    second.addWidget(ops, 1)
+    stage.addLayout(second)
+    body = QHBoxLayout()
+    strip = HeadStrip()
+    heads = tuple(weights(TARGET, SOURCE, NEXT) for _ in range(4))
+    strip.set_heads(heads, ("head 1 · aligned", "head 2", "head 3", "head 4"), 0)
+    body.addWidget(strip)
+    frame, inside = card()
+    heatmap = HeatMap()
+    heatmap.set_hidden_legend("masked")
+    heatmap.set_matrix(matrix)
+    heatmap.set_selected((3, 2))
+    inside.addWidget(heatmap)
+    body.addWidget(frame, 1)
+    stage.addLayout(body, 1)
+    sentence_card, inside = card()
+    words = QLabel("Each target token asks which source tokens matter; every row is a share of 1.")
+    words.setWordWrap(True)
+    inside.addWidget(words)
+    stage.addWidget(sentence_card)
+    return stage
+
+
+def _right(width: int) -> QWidget:
+    right, column = surface(width)
+    head = SectionHead()
+    head.set_texts("Next token", "entropy 0.91 bits")
+    column.addWidget(head)
+    token_bars = TokenBars()
+    token_bars.set_bars(bars(0))
+    token_bars.set_limit(8)
+    column.addWidget(token_bars, 1)
+    for label, least, most, step, value in (
+        ("temperature", 0.05, 2.0, 0.05, 0.8),
+        ("top-k", 1, 50, 1, 20),
+        ("top-p", 0.05, 1.0, 0.01, 0.95),
+    ):
+        slider = LabelledSlider()
+        slider.set_label(label, 80)
+        slider.set_range(least, most, step, "{:.2f}".format if step < 1 else "{:.0f}".format)
+        slider.set_value(value)
+        column.addWidget(slider)
+    row = QHBoxLayout()
+    choice = Choice()
+    choice.set_options(("Greedy", "Sample"), 1)
+    row.addWidget(choice)
+    row.addStretch(1)
+    row.addWidget(QLabel("seed"))
+    seed = SeedBox()
+    seed.set_value(42)
+    row.addWidget(seed)
+    column.addLayout(row)
+    column.addStretch(1)
+    return right
+
+
+def _bottom(long: bool) -> QWidget:
+    bottom, column = surface()
+    row = QHBoxLayout()
+    for sign, word in (
+        ("first", ""),
+        ("back", ""),
+        ("play", "Play"),
+        ("forward", ""),
+        ("last", ""),
+    ):
+        button = TransportButton(sign, primary=bool(word))  # type: ignore[arg-type]
+        button.setText(word)
+        row.addWidget(button)
+    speed = QLabel("1.0×")
+    speed.setProperty("role", "muted")
+    row.addWidget(speed)
+    tokens = (LONG_TARGET * 3 if long else TARGET)[1:]
+    chips = TokenChips()
+    output = [Chip(t, float(p)) for t, p in zip(tokens, rng.uniform(0.3, 1, len(tokens)))]
+    chips.set_chips((*output, Chip("睡觉", 0.742)), len(output))
+    row.addWidget(chips, 1)
+    step = QLabel("step 143 / 212")
+    step.setProperty("role", "muted")
+    row.addWidget(step)
+    column.addLayout(row)
+    timeline = Timeline()
+    timeline.set_segments(segments([*tokens, "?"]))
+    timeline.set_step(143)
+    column.addWidget(timeline)
+    return bottom
+
+
+def matrices(size: QSize) -> QWidget:
+    """Heatmaps of every shape, side by side."""
+    page = QWidget()
+    page.setProperty("role", "page")
+    rows = QVBoxLayout(page)
+    shown = [
+        weights(LONG_TARGET, LONG_SOURCE, [*LONG_TARGET[1:], "<EOS>"], current_row=5),
+        causal_scores(masked=True),
+        mask(),
+        wide(LONG_TARGET, 64),
+        logits(),
+        one_column(),
+    ]
+    for start in (0, 3):
+        row = QHBoxLayout()
+        rows.addLayout(row)
+        for matrix in shown[start : start + 3]:
+            frame, inside = card()
+            heatmap = HeatMap()
+            heatmap.set_hidden_legend("masked")
+            heatmap.set_matrix(matrix)
+            heatmap.set_selected((1, 0))
+            inside.addWidget(heatmap)
+            row.addWidget(frame)
+    page.resize(size)
+    return page
+
+
+def pieces(size: QSize) -> QWidget:
+    """Many heads, many layers, many chips, notices, empty places."""
+    page = QWidget()
+    page.setProperty("role", "page")
+    row = QHBoxLayout(page)
+    for layers, current in ((6, "decoder.3.ffn"), (12, "encoder.4.self")):
+        row.addWidget(_left(layers, current, 200))
+    for count in (8, 16):
+        strip = HeadStrip()
+        heads = tuple(weights(LONG_TARGET, LONG_SOURCE, []) for _ in range(count))
+        strip.set_heads(heads, tuple(f"head {i + 1}" for i in range(count)), count - 2)
+        row.addWidget(strip)
+    right, column = surface()
+    row.addWidget(right, 1)
+    notice = NoticeBar()
+    notice.set_words("Details", "Dismiss")
+    notice.set_notice("This file is not a checkpoint: its header is cut short.", "error", "line 1")
+    column.addWidget(notice)
+    source = TokenChips()
+    source.set_two_lines(False)
+    chips = [Chip(t) for t in SOURCE]
+    chips[2] = Chip("<UNK>", tooltip="“zebra” is not in the vocabulary", unknown=True)
+    source.set_chips(tuple(chips))
+    column.addWidget(source)
+    for labels in (
+        ("x", "sublayer", "sum", "mean", "variance", "normalise", "scale, shift"),
+        ("q",),
+    ):
+        ops = OpChips()
+        ops.set_ops(labels, 0)
+        column.addWidget(ops)
+    ops = OpChips()
+    ops.set_ops(tuple(f"operation {i}" for i in range(14)), 9)
+    column.addWidget(ops)
+    for tex in (
+        r"\mathrm{LayerNorm}(x + \mathrm{Sublayer}(x)) = \gamma \odot \frac{r - \mu}{\sqrt{\sigma^2"
+        r" + \epsilon}} + \beta",
+        r"PE_{pos,2i} = \sin\left(pos / 10000^{2i/d}\right)",
+        r"\notacommand{",
+    ):
+        formula = Formula()
+        formula.set_tex(tex, "plain text instead")
+        formula.finish()
+        column.addWidget(formula)
+    token_bars = TokenBars()
+    token_bars.set_limit(6)
+    token_bars.set_bars(bars(8))
+    column.addWidget(token_bars, 1)
+    empty = EmptyState()
+    empty.set_texts("没有句子", "Type a sentence above, or take one of the examples.")
+    column.addWidget(empty, 1)
+    page.resize(size)
+    return page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--points", type=float, default=fonts.BASE_POINTS)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    app = QApplication([])
+    app.setStyle("Fusion")
+    font = fonts.install_fonts(app, FONT, options.points, exact=True)
+    for theme in THEMES.values():
+        app.setPalette(qpalette(theme))
+        app.setStyleSheet(stylesheet(theme, fonts.em(font)))
+        for size in (QSize(1280, 720), QSize(1600, 1000)):
+            long = size.width() < 1500
+            attended = (
+                weights(LONG_TARGET, LONG_SOURCE, [*LONG_TARGET[1:], "<EOS>"])
+                if long
+                else weights(TARGET, SOURCE, NEXT, current_row=6, current_column=4)
+            )
+            for name, page in (
+                ("window", window(size, attended, long)),
+                ("matrices", matrices(size)),
+                ("pieces", pieces(size)),
+            ):
+                themed(page, theme)
+                page.show()
+                app.processEvents()
+                file = options.folder / f"{name}-{theme.name}-{size.width()}.png"
+                page.grab().save(str(file))
+                page.close()
+                print(file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""A formula, typeset from LaTeX; typesetting waits until the program is idle."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, QTimer
+from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from visualizer.widgets.canvas import LEFT, Canvas, write
+
+# A formula is typeset once at this size and drawn at any other.
+TYPESET_PIXELS = 32.0
+KEPT = 256
+
+# Typesetting takes tens of milliseconds and is the same for every label: (tex, colour) -> svg.
+_typeset: OrderedDict[tuple[str, str], bytes | None] = OrderedDict()
+_pixmaps: OrderedDict[tuple[str, str, float, float], QPixmap] = OrderedDict()
+
+
+def typeset(tex: str, colour: str) -> bytes | None:
+    """SVG of a formula, or None where the typesetter cannot read it."""
+    key = (tex, colour)
+    if key not in _typeset:
+        # Imported here: it takes longer than the rest of the window.
+        import ziamath
+
+        # SVG 2 symbols are drawn clipped by QtSvg.
+        ziamath.config.svg2 = False
+        try:
+            svg = ziamath.Latex(tex, size=TYPESET_PIXELS, color=colour).svg().encode()
+        except Exception:  # noqa: BLE001 - any TeX may come from a file; the source text is shown
+            svg = None
+        _typeset[key] = svg
+        while len(_typeset) > KEPT:
+            _typeset.popitem(last=False)
+    return _typeset[key]
+
+
+class Formula(Canvas):
+    """Shows LaTeX; blank until it is typeset, the text itself where that fails."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._tex = ""
+        self._plain = ""
+        self._waiting: list[str] = []
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(0)
+        self._idle.timeout.connect(self._work)
+
+    def set_tex(self, tex: str, plain: str = "") -> None:
+        """plain: what is shown where the formula cannot be typeset; the LaTeX itself if empty."""
+        if (tex, plain) == (self._tex, self._plain):
+            return
+        self._tex, self._plain = tex, plain
+        if tex and not self._known(tex):
+            self._idle.start()
+        self.update()
+
+    def warm(self, formulas: tuple[str, ...]) -> None:
+        """Typeset these ahead of time, one whenever the program is idle."""
+        self._waiting += [f for f in formulas if f not in self._waiting]
+        self._idle.start()
+
+    def finish(self) -> None:
+        """Typeset the shown formula now (for a picture without an event loop)."""
+        if self._tex:
+            typeset(self._tex, self.theme.text)
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(24 * self.em), round(2.6 * self.em))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(round(8 * self.em), round(2.6 * self.em))
+
+    def relayout(self) -> None:
+        if self._tex and not self._known(self._tex):
+            self._idle.start()
+
+    def _known(self, tex: str) -> bool:
+        return (tex, self.theme.text) in _typeset
+
+    def _work(self) -> None:
+        """One formula per turn of the event loop; the shown one first."""
+        if self._tex and not self._known(self._tex):
+            typeset(self._tex, self.theme.text)
+            self.update()
+        elif self._waiting:
+            typeset(self._waiting.pop(0), self.theme.text)
+        if self._waiting:
+            self._idle.start()
+
+    def paint(self, painter: QPainter) -> None:
+        if not self._tex or not self._known(self._tex):
+            return
+        svg = typeset(self._tex, self.theme.text)
+        room = QRectF(self.rect())
+        if svg is None:
+            write(painter, room, self._plain or self._tex, self.face(), self.theme.text, LEFT)
+            return
+        pixmap = self._pixmap(svg, room)
+        ratio = pixmap.devicePixelRatio()
+        top = self.snap((room.height() - pixmap.height() / ratio) / 2)
+        painter.drawPixmap(QRectF(0, top, 0, 0).topLeft(), pixmap)
+
+    def _pixmap(self, svg: bytes, room: QRectF) -> QPixmap:
+        """At the type size of a heading, smaller where the widget is too narrow or too low."""
+        ratio = self.devicePixelRatioF()
+        renderer = QSvgRenderer(QByteArray(svg))
+        natural = renderer.defaultSize()
+        scale = 1.42 * self.em / TYPESET_PIXELS
+        scale = min(
+            scale,
+            room.width() / max(natural.width(), 1),
+            room.height() / max(natural.height(), 1),
+        )
+        key = (self._tex, self.theme.text, round(scale, 4), ratio)
+        if key not in _pixmaps:
+            wide, high = natural.width() * scale, natural.height() * scale
+            pixmap = QPixmap(max(round(wide * ratio), 1), max(round(high * ratio), 1))
+            pixmap.setDevicePixelRatio(ratio)
+            pixmap.fill("transparent")
+            painter = QPainter(pixmap)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            renderer.render(painter, QRectF(0, 0, wide, high))
+            painter.end()
+            _pixmaps[key] = pixmap
+            while len(_pixmaps) > KEPT:
+                _pixmaps.popitem(last=False)
+        return _pixmaps[key]

@@ -1,0 +1,205 @@
+"""All heads of one attention at a glance: a column of thumbnails."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QImage, QMouseEvent, QPainter, QPen, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from visualizer import fonts
+from visualizer.lenses.picture import Matrix
+from visualizer.theme import Theme
+from visualizer.widgets.canvas import LEFT, Canvas, box, write
+from visualizer.widgets.heatmap_cells import thumbnail
+
+
+class HeadStrip(Canvas):
+    """Thumbnails with a caption each, the chosen one framed; headChosen(head) on a click.
+
+    One column, two where one would make them too small; beyond that the wheel scrolls.
+    """
+
+    headChosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.setMouseTracking(True)
+        self._heads: tuple[Matrix, ...] = ()
+        self._captions: tuple[str, ...] = ()
+        self._chosen = 0
+        self._hovered: int | None = None
+        self._scroll = 0.0
+        self._images: list[QImage] | None = None
+        self._rects: list[QRectF] | None = None
+
+    def set_heads(self, heads: tuple[Matrix, ...], captions: tuple[str, ...], chosen: int) -> None:
+        moved = len(heads) != len(self._heads) or chosen != self._chosen
+        self._heads, self._captions, self._chosen = heads, captions, chosen
+        self._images = None
+        if moved:
+            self._rects = None
+            self._reveal()
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        self._images = None
+        super().set_theme(theme)
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(9.2 * self.em), round(24 * self.em))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(round(9.2 * self.em), round(8 * self.em))
+
+    def rect_of(self, head: int) -> QRectF:
+        """A head's card, in logical pixels."""
+        return self._places()[head].translated(0, -self._scroll)
+
+    # Places.
+
+    def relayout(self) -> None:
+        self._rects = None
+        self._reveal()
+
+    def _places(self) -> list[QRectF]:
+        if self._rects is None:
+            self._rects = self._arrange()
+        return self._rects
+
+    def _arrange(self) -> list[QRectF]:
+        count, em = len(self._heads), self.em
+        if not count:
+            return []
+        gap = 0.6 * em
+        least, most = 5.2 * em, 0.92 * self.width() + 1.3 * em
+        columns = 1
+        height = (self.height() + gap) / count - gap
+        if height < least:
+            columns, gap = 2, 0.4 * em
+            least = 4.6 * em
+            height = (self.height() + gap) / math.ceil(count / 2) - gap
+        height = max(min(height, most / columns + (columns - 1) * em), least)
+        width = (self.width() - gap * (columns - 1)) / columns
+        return [
+            QRectF(
+                self.snap(head % columns * (width + gap)),
+                self.snap(head // columns * (height + gap)),
+                self.snap(width),
+                self.snap(height),
+            )
+            for head in range(count)
+        ]
+
+    def _reach(self) -> float:
+        """How far it can be scrolled."""
+        places = self._places()
+        return max(places[-1].bottom() - self.height(), 0.0) if places else 0.0
+
+    def _reveal(self) -> None:
+        places = self._places()
+        if self._chosen < len(places):
+            rect = places[self._chosen]
+            self._scroll = min(max(self._scroll, rect.bottom() - self.height()), rect.top())
+        self._scroll = min(max(self._scroll, 0.0), self._reach())
+
+    # Painting.
+
+    def paint(self, painter: QPainter) -> None:
+        if self._images is None:
+            self._images = [thumbnail(head, self.theme) for head in self._heads]
+        places = self._places()
+        for head, image in enumerate(self._images):
+            rect = places[head].translated(0, -self._scroll)
+            if rect.bottom() >= 0 and rect.top() <= self.height():
+                self._draw(painter, head, image, rect)
+        self._draw_scroll_mark(painter)
+
+    def _draw(self, painter: QPainter, head: int, image: QImage, rect: QRectF) -> None:
+        theme, em = self.theme, self.em
+        chosen = head == self._chosen
+        border = theme.accent if chosen else theme.border
+        if head == self._hovered and not chosen:
+            border = theme.border_strong
+        box(painter, rect, theme.surface, border, 0.35 * em, 2.0 if chosen else 1.0)
+        line = 1.45 * em
+        caption = QRectF(rect.left() + 0.5 * em, rect.top() + 0.15 * em, rect.width() - em, line)
+        text = self._captions[head] if head < len(self._captions) else ""
+        colour = theme.text if chosen else theme.muted
+        write(painter, caption, text, self.face(fonts.SMALL), colour, LEFT)
+        room = rect.adjusted(0.5 * em, line + 0.15 * em, -0.5 * em, -0.5 * em)
+        picture = self._picture_rect(room, image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.drawImage(picture, image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        if theme.dark:
+            return
+        painter.setPen(QPen(QColor(theme.border), 1.0))
+
+    def _picture_rect(self, room: QRectF, image: QImage) -> QRectF:
+        """As large as fits; cells no more than twice as wide as high, nor the other way."""
+        cell_w, cell_h = room.width() / image.width(), room.height() / image.height()
+        cell_w, cell_h = min(cell_w, 1.6 * cell_h), min(cell_h, 1.6 * cell_w)
+        width, height = self._whole(cell_w, image.width()), self._whole(cell_h, image.height())
+        left = self.snap(room.left() + (room.width() - width) / 2)
+        return QRectF(left, self.snap(room.top()), width, height)
+
+    def _whole(self, cell: float, count: int) -> float:
+        """All cells equally large where they have some device pixels to lose."""
+        ratio = self.devicePixelRatioF()
+        size = cell * ratio
+        return (int(size) if size >= 5 else size) * count / ratio
+
+    def _draw_scroll_mark(self, painter: QPainter) -> None:
+        reach = self._reach()
+        if reach <= 0:
+            return
+        whole = self.height() + reach
+        size = max(self.height() * self.height() / whole, 1.5 * self.em)
+        top = (self.height() - size) * self._scroll / reach
+        mark = QRectF(self.width() - 0.22 * self.em, top, 0.22 * self.em, size)
+        box(painter, mark, self.theme.border_strong, None, 0.1 * self.em)
+
+    # The pointer.
+
+    def _head_at(self, pos: object) -> int | None:
+        for head, rect in enumerate(self._places()):
+            if rect.translated(0, -self._scroll).contains(pos):
+                return head
+        return None
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        head = self._head_at(event.position())
+        if head is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.headChosen.emit(head)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        head = self._head_at(event.position())
+        if head != self._hovered:
+            self._hovered = head
+            self.setCursor(
+                Qt.CursorShape.ArrowCursor if head is None else Qt.CursorShape.PointingHandCursor
+            )
+            self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hovered = None
+        self.update()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self._reach() <= 0:
+            event.ignore()
+            return
+        self._scroll -= event.angleDelta().y() / 120 * 3 * self.em
+        self._scroll = min(max(self._scroll, 0.0), self._reach())
+        self.update()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            head = self._head_at(event.pos())
+            known = head is not None and head < len(self._captions)
+            QToolTip.showText(event.globalPos(), self._captions[head] if known else "", self)
+            return True
+        return super().event(event)
