@@ -1,18 +1,34 @@
-"""From inputs to a run: encode the sentence, decode it, keep the tape. No Qt."""
+"""From a file to a model and from inputs to a run: what the engine's worker does. No Qt."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from model_core import bundled, open_checkpoint
 from model_core.decoding import GREEDY_TEMPERATURE
 from model_core.sampling import distribution
+from model_core.threads import limit_blas_threads
 from visualizer.state import Inputs, ModelEntry, Outcome, Run, UnknownWord
 
 
 class Cancelled(Exception):
     """The run is no longer wanted."""
+
+
+def open_entry(source: str | Path) -> ModelEntry:
+    """Open a bundled model (a str, its name) or a checkpoint file (a Path).
+
+    CheckpointError, OSError or LookupError say in one sentence why it was not opened.
+    """
+    path = source if isinstance(source, Path) else bundled.path_of(source)
+    model = open_checkpoint(path)
+    limit_blas_threads(model.config)
+    title = model.card.get("title")
+    name = title if isinstance(title, str) and title else path.stem
+    return ModelEntry(model, name, path if isinstance(source, Path) else None)
 
 
 def compute(

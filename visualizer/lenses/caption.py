@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from visualizer.i18n import has, tr
+from visualizer.lenses.formulas import formula
 from visualizer.lenses.labels import shape_text
 from visualizer.lenses.matrix import op_title
 from visualizer.lenses.stage import shown_rows
@@ -61,7 +62,7 @@ def caption(state: ViewState) -> Caption | None:
         op_title=op_title(place),
         site=place.site,
         shape=shape_text(place, record, shown_rows(state)),
-        formula=record.formula,
+        formula=formula(place, record.formula),
         sentence=sentence,
         why=why,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model_core.ops.base import Term
+from model_core.ops.base import Explanation, Term
 from model_core.tape import Record
 from visualizer.i18n import tr
 from visualizer.lenses.numbers import exact, short
@@ -20,7 +20,7 @@ SHOWN_TERMS = 4
 
 @dataclass(frozen=True)
 class TermText:
-    """One contribution: what it is and how much it gives."""
+    """One contribution: what it is and how much it gives ("" where the label says it all)."""
 
     label: str
     value: str
@@ -31,7 +31,8 @@ class CellText:
     """How one cell comes about: its largest terms, how many are left out, and the result.
 
     `name` is the cell in the words of its labels ("猫 → cat"); `exact` is the full precision.
-    `additive` says that all terms add up to the value; otherwise `terms` are what the op read.
+    `additive` says that the terms, those left out included, add up to the value; otherwise they
+    are what the op read. `sign` stands before the value: "=" or "→".
     """
 
     name: str
@@ -39,6 +40,7 @@ class CellText:
     additive: bool
     terms: tuple[TermText, ...]
     more: str
+    sign: str
     value: str
     exact: str
     hidden: bool
@@ -74,24 +76,28 @@ def cell_text(state: ViewState, matrix: Matrix, cell: Cell) -> CellText | None:
         return None
     row, column = cell
     record, index = tape[site], matrix.cell_index(row, column)
-    explanation = record.explain(index)
     decimals = max(state.decimals, 1) + 1
-    terms = explanation.terms
-    # a mask's terms are positions or other masks, whatever they happen to add up to
-    is_mask = record.value.dtype == np.bool_
-    additive = not is_mask and _add_up(terms, explanation.value)
-    shown = () if additive or is_mask else _operands(record, index, decimals)
-    left = 0
-    if not shown:
-        largest = sorted(terms, key=lambda term: -abs(term.value))[:SHOWN_TERMS]
-        shown = tuple(TermText(term.label, short(term.value, decimals)) for term in largest)
-        left = len(terms) - len(largest)
+    terms: tuple[TermText, ...] = ()
+    left, sign = 0, "→"
+    additive = False
+    if record.op == "softmax":
+        terms, sign = (_softmax_term(record, index, decimals),), "="
+    else:
+        explanation = record.explain(index)
+        # what a mask reads are whole numbers, whatever they happen to add up to
+        whole = record.value.dtype == np.bool_
+        additive = not whole and _add_up(explanation)
+        terms = () if additive or whole else _operands(record, index, decimals)
+        if not terms:
+            terms, left = _largest(explanation.terms, 0 if whole else decimals)
+            sign = "=" if additive else sign
     return CellText(
         name=cell_name(matrix, cell),
         site=site,
         additive=additive,
-        terms=shown,
+        terms=terms,
         more=tr("explain.more", n=left) if left else "",
+        sign=sign,
         value=short(matrix.values[row, column], decimals),
         exact=exact(matrix.values[row, column]),
         hidden=bool(matrix.hidden is not None and matrix.hidden[row, column]),
@@ -102,31 +108,56 @@ def line(text: CellText) -> str:
     """The explanation as one line of plain text."""
     if text.hidden:
         return tr("explain.masked", name=text.name)
-    parts = [f"{term.label} ({term.value})" for term in text.terms]
+    parts = [f"{term.label} ({term.value})" if term.value else term.label for term in text.terms]
     if text.more:
         parts.append(text.more)
     name = f"{text.name}:  " if text.name else ""
     if not parts:
         return f"{name}{text.value}"
-    if text.additive:
-        return f"{name}{' + '.join(parts)} = {text.value}"
-    return f"{name}{', '.join(parts)} → {text.value}"
+    return f"{name}{(' + ' if text.additive else ', ').join(parts)} {text.sign} {text.value}"
 
 
-def _add_up(terms: Sequence[Term], value: float) -> bool:
-    """Whether the terms are summands of the value (of a softmax they are the row's shares)."""
-    values = [term.value for term in terms]
-    if not all(map(math.isfinite, values)) or not math.isfinite(value):
+def _add_up(explanation: Explanation) -> bool:
+    """Whether the terms are summands of the value; what an activation or a wave reads is not."""
+    values = [term.value for term in explanation.terms]
+    if not all(map(math.isfinite, values)) or not math.isfinite(explanation.value):
         return False
     size = math.fsum(map(abs, values))
-    return math.isclose(math.fsum(values), value, rel_tol=1e-9, abs_tol=1e-9 * size)
+    return math.isclose(math.fsum(values), explanation.value, rel_tol=1e-9, abs_tol=1e-9 * size)
+
+
+def _largest(terms: Sequence[Term], decimals: int) -> tuple[tuple[TermText, ...], int]:
+    """The largest terms, and how many are left out; a few stay in the op's own order."""
+    shown = list(terms)
+    if len(shown) > SHOWN_TERMS:
+        shown = sorted(shown, key=lambda term: -abs(term.value))[:SHOWN_TERMS]
+    texts = (TermText(_label(term), short(term.value, decimals)) for term in shown)
+    return tuple(texts), len(terms) - len(shown)
+
+
+def _label(term: Term) -> str:
+    """A term's label; a bare letter gives way to the name of what was read."""
+    return short_name(term.site) if term.label in ("a", "b", "x") else term.label
+
+
+def short_name(site: str) -> str:
+    """A site without its side and layer: "self_attn.out"."""
+    words = site.split(".")
+    if words[0] in ("encoder", "decoder") and len(words) > 1:
+        words = words[3:] if words[1] == "layers" else words[1:]
+    return ".".join(words)
+
+
+def _softmax_term(record: Record, index: tuple[int, ...], decimals: int) -> TermText:
+    """The shares of a row are no summands of one of them: the score and the row's sum are named."""
+    score = short(record.operands[0].value[index], decimals)
+    return TermText(tr("explain.softmax", score=score), "")
 
 
 def _operands(record: Record, index: tuple[int, ...], decimals: int) -> tuple[TermText, ...]:
-    """The cells at the same place of the record's inputs, by the last word of their names."""
-    found = []
-    for name, value in record.operands:
-        shape = getattr(value, "shape", None)
-        if shape == record.value.shape:
-            found.append(TermText(name.rsplit(".", 1)[-1], short(value[index], decimals)))
-    return tuple(found)
+    """The cells at the same place of the record's inputs, under their short names."""
+    return tuple(
+        TermText(short_name(name), short(value[index], decimals))
+        for name, value in record.operands
+        if getattr(value, "shape", None) == record.value.shape
+    )

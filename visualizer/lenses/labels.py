@@ -99,14 +99,18 @@ def shape_text(place: Place, record: Record, rows: int) -> str:
         if letter in ("B", "1"):
             continue
         if letter == "H":
-            parts.append(tr("shape.heads", n=shown))
+            parts.append(_counted("shape.heads", shown))
         elif letter in ("S", "T"):
             last = number == len(axes) - 1
             key = ("shape.keys" if last else "shape.queries") if query_key else "shape.tokens"
-            parts.append(tr(key, n=shown))
+            parts.append(_counted(key, shown))
         elif letter == "V":
             parts.append(tr("shape.vocabulary", n=shown))
         else:
             name = {"D": "d_model", "K": "d_head", "F": "d_ff", "H*K": "heads × d_head"}
             parts.append(f"{name.get(letter, letter)} {shown}")
     return f"({', '.join(parts)})" if parts else f"({tr('shape.one_number')})"
+
+
+def _counted(key: str, n: int) -> str:
+    return tr(f"{key}.one") if n == 1 else tr(key, n=n)

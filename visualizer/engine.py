@@ -1,0 +1,163 @@
+"""The engine: inputs in, runs out, computed beside the window; the newest request wins."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from PySide6.QtCore import QObject, QThreadPool, Signal
+
+from visualizer.run import Cancelled, compute, open_entry
+from visualizer.state import Inputs, ModelEntry
+
+LONGEST_SENTENCE = 300
+# (the request's number, whether it is no longer wanted) -> a result, None for none
+Work = Callable[[int, Callable[[], bool]], Any]
+
+log = logging.getLogger(__name__)
+
+
+class Lane(QObject):
+    """One kind of work, one piece at a time: a new request cancels the one before it.
+
+    `done` and `failed` carry the request's number and come in the thread of the owner, only
+    ever for the newest request.
+    """
+
+    done = Signal(int, object)
+    failed = Signal(int, str)
+    # emitted in the worker's thread, so that what it is connected to runs in the owner's
+    _returned = Signal(int, object, str)
+
+    def __init__(self, pool: QThreadPool, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pool = pool
+        self._number = 0
+        self._running = False
+        self._stopped = False
+        self._waiting: Work | None = None
+        self._cancel = Event()
+        self._returned.connect(self._take)
+
+    def request(self, work: Work) -> int:
+        """Have the work done in the worker; returns the number that its result will carry."""
+        self._number += 1
+        self._cancel.set()
+        if not self._stopped:
+            self._waiting = work
+            self._start()
+        return self._number
+
+    def stop(self) -> None:
+        """Want nothing any more."""
+        self._stopped = True
+        self._waiting = None
+        self._number += 1
+        self._cancel.set()
+
+    @property
+    def busy(self) -> bool:
+        return self._running
+
+    def _start(self) -> None:
+        if self._running or self._waiting is None:
+            return
+        work, self._waiting = self._waiting, None
+        self._cancel = Event()
+        self._running = True
+        number, cancelled = self._number, self._cancel.is_set
+        self._pool.start(lambda: self._work(number, work, cancelled))
+
+    def _work(self, number: int, work: Work, cancelled: Callable[[], bool]) -> None:
+        """Runs in the worker's thread. The one broad except: whatever fails, the user is told."""
+        result, sentence = None, ""
+        try:
+            result = work(number, cancelled)
+        except Cancelled:
+            pass
+        except Exception as error:
+            log.warning("request %d failed", number, exc_info=True)
+            sentence = one_sentence(error)
+        self._returned.emit(number, result, sentence)
+
+    def _take(self, number: int, result: Any, sentence: str) -> None:
+        self._running = False
+        if number == self._number:
+            if sentence:
+                self.failed.emit(number, sentence)
+            elif result is not None:
+                self.done.emit(number, result)
+        self._start()
+
+
+class Engine(QObject):
+    """Computes runs and opens models in one worker thread.
+
+    finished(Run), failed(reason): the newest request for a run.
+    opened(ModelEntry), open_failed(file name, reason): the newest request for a model.
+    Connect them to bound methods.
+    """
+
+    finished = Signal(object)
+    failed = Signal(str)
+    opened = Signal(object)
+    open_failed = Signal(str, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        # a thread that expires between two key presses would be started anew by the next one
+        self._pool.setExpiryTimeout(-1)
+        self._runs, self._models = Lane(self._pool, self), Lane(self._pool, self)
+        self._opening = ""
+        self._runs.done.connect(self._run_done)
+        self._runs.failed.connect(self._run_failed)
+        self._models.done.connect(self._model_opened)
+        self._models.failed.connect(self._model_failed)
+
+    def request(self, entry: ModelEntry, inputs: Inputs) -> int:
+        """Compute the run of these inputs; `finished` brings a Run with the returned number."""
+        return self._runs.request(
+            lambda number, cancelled: compute(entry, inputs, number, cancelled)
+        )
+
+    def open(self, source: str | Path) -> None:
+        """Open a bundled model (a str, its name) or a checkpoint file (a Path)."""
+        self._opening = source.name if isinstance(source, Path) else source
+        self._models.request(lambda number, cancelled: open_entry(source))
+
+    @property
+    def busy(self) -> bool:
+        return self._runs.busy or self._models.busy
+
+    def shutdown(self, milliseconds: int = 5000) -> bool:
+        """Drop all work and wait for the worker; whether it has come to rest in that time."""
+        self._runs.stop()
+        self._models.stop()
+        return bool(self._pool.waitForDone(milliseconds))
+
+    def _run_done(self, number: int, run: object) -> None:
+        self.finished.emit(run)
+
+    def _run_failed(self, number: int, reason: str) -> None:
+        self.failed.emit(reason)
+
+    def _model_opened(self, number: int, entry: object) -> None:
+        self.opened.emit(entry)
+
+    def _model_failed(self, number: int, reason: str) -> None:
+        self.open_failed.emit(self._opening, reason)
+
+
+def one_sentence(error: BaseException) -> str:
+    """What an exception says, on one line and not for ever; its kind where it says nothing."""
+    text = " ".join(str(error).split())
+    if isinstance(error, KeyError) and error.args:
+        text = str(error.args[0])  # a KeyError's own text is in quotation marks
+    if not text:
+        return type(error).__name__
+    return text if len(text) <= LONGEST_SENTENCE else text[: LONGEST_SENTENCE - 1] + "…"
