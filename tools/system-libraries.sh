@@ -23,7 +23,9 @@ absent_from() { ldd "$1" 2>/dev/null | sed -n 's/^[[:space:]]*\(.*\) => not foun
 look() {
   packages=""; missing=""
   if ! reason=$(.venv/bin/python -c 'import PySide6.QtWidgets, PySide6.QtSvg' 2>&1); then
-    packages="$qt"; missing=$(printf '%s\n' "$reason" | tail -n 1)
+    packages="$qt"; missing=$(printf '%s\n' "$reason" | sed -n '$s/^ImportError: \([^:]*\):.*/\1/p')
+    # Any other failure is not a matter of packages.
+    [ -n "$missing" ] || { printf '%s\n' "$reason" >&2; exit 1; }
   fi
   if [ "$purpose" = test ] || [ -n "${DISPLAY:-}" ]; then
     absent=$(absent_from "$plugins/libqxcb.so")
@@ -37,7 +39,7 @@ look() {
       command -v "$program" >/dev/null 2>&1 || { packages="$packages $testing"; missing="$missing $program"; break; }
     done
   fi
-  missing=$(echo $missing)
+  missing=$(echo $(printf '%s\n' $missing | sort -u))
 }
 
 look
