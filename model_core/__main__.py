@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,9 @@ def _ids(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",") if part.strip()]
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers such as 5,9,2") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a list of numbers such as 5,9,2"
+        ) from None
 
 
 def _open(name: str, dtype: str = "float32") -> Model:
@@ -144,7 +147,7 @@ def _trace(options: argparse.Namespace) -> None:
         source_ids=options.source_ids,
         target_ids=options.target_ids,
     )
-    arrays = {site: tape[site].value for site in tape.sites}
+    arrays: dict[str, Any] = {site: tape[site].value for site in tape.sites}
     arrays |= {name: tape[name].value for name in tape.plan.aliases}
     arrays["source_ids"], arrays["target_ids"] = tape.source_ids, tape.target_ids
     arrays["source_tokens"] = np.array(tape.source_tokens, dtype=str)
@@ -157,17 +160,18 @@ def _trace(options: argparse.Namespace) -> None:
 
 def _train(options: argparse.Namespace) -> None:
     from model_core.training import tasks
+    from model_core.training.loop import Progress
 
     start = time.perf_counter()
 
-    def report(progress: object) -> None:
-        step = getattr(progress, "step")
+    def report(progress: Progress) -> None:
+        step = progress.step
         if step == 1 or step % 100 == 0:
-            guided = getattr(progress, "alignment_loss")
+            guided = progress.alignment_loss
             aside = "" if guided is None else f"  alignment {guided:.4f}"
             print(
-                f"step {step:5}  loss {getattr(progress, 'loss'):.4f}{aside}  "
-                f"norm {getattr(progress, 'gradient_norm'):.2f}  "
+                f"step {step:5}  loss {progress.loss:.4f}{aside}  "
+                f"norm {progress.gradient_norm:.2f}  "
                 f"{time.perf_counter() - start:.0f} s",
                 flush=True,
             )

@@ -115,4 +115,3 @@ def decode_batch(
         if all(ended):
             return
         ids = np.array([[end_id if step is None else step.id] for step in steps], dtype=np.int64)
-

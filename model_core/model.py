@@ -12,6 +12,7 @@ from model_core.config import ModelConfig
 from model_core.decoding import Step, Strategy, decode_batch
 from model_core.ops import CrossEntropy
 from model_core.ops.base import Array
+from model_core.parameters import pack_projections
 from model_core.runner import GrowingRun, Runner, real_tokens
 from model_core.tape import Tape
 from model_core.tokenizers import Encoding, Tokenizer
@@ -66,11 +67,12 @@ class Model:
         card: Mapping[str, Any] | None = None,
         warnings: Sequence[str] = (),
     ) -> None:
-        self.config, self.parameters, self.tokenizer = config, parameters, tokenizer
+        self.config, self.tokenizer = config, tokenizer
+        self.parameters = pack_projections(parameters)
         self.card: dict[str, Any] = dict(card or {})
         self.warnings = list(warnings)
         self.dtype = str(next(iter(parameters.values())).dtype)
-        self._runner = Runner(config, parameters, self.dtype)
+        self._runner = Runner(config, self.parameters, self.dtype)
 
     def __repr__(self) -> str:
         c = self.config

@@ -98,3 +98,34 @@ def initialise(
             value = np.zeros(shape)
         parameters[name] = value.astype(dtype)
     return parameters
+
+
+def pack_projections(parameters: dict[str, Array]) -> dict[str, Array]:
+    """The same parameters, those projections that read one input laid behind each other.
+
+    W_q W_k W_v of self-attention and W_k W_v of cross-attention become views of one array (3 or
+    2, in, out), their biases of another, so that one call computes them all (see `packed`) and
+    no copy has to follow when a parameter changes.
+    """
+    laid_out = dict(parameters)
+    for name in parameters:
+        if not name.endswith("attn.W_k"):
+            continue
+        prefix = name.removesuffix(".W_k")
+        letters = "kv" if prefix.endswith("cross_attn") else "qkv"
+        for kind in "Wb":
+            names = [f"{prefix}.{kind}_{letter}" for letter in letters]
+            laid_out.update(zip(names, np.stack([parameters[n] for n in names]), strict=True))
+    return laid_out
+
+
+def packed(arrays: list[Array]) -> Array | None:
+    """The one array that these lie in, all of it and in this order; None where there is none."""
+    base = arrays[0].base if arrays else None
+    if base is None or base.shape != (len(arrays), *arrays[0].shape):
+        return None
+    same = all(
+        array.base is base and array.ctypes.data == part.ctypes.data
+        for array, part in zip(arrays, base, strict=True)
+    )
+    return base if same else None

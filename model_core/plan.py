@@ -30,21 +30,30 @@ class Plan:
     def __init__(self) -> None:
         self.instructions: list[Instruction] = []
         self.slots: dict[str, int] = {}
+        self.n_slots = 0
         self.aliases: dict[str, str] = {}
         # sites whose rows are kept from one decoding step to the next
         self.cached: set[str] = set()
+        # linear maps of one input, which one product may compute together
+        self.together: list[tuple[str, ...]] = []
         self._numbers: dict[str, int] = {}
 
     def add(self, site: str, op: Op, *inputs: str, axes: Iterable[str]) -> str:
         """Append an instruction and return its site, so that calls nest like the maths does."""
         if site in self._numbers:
             raise ValueError(f"site {site} is recorded twice")
-        for name in inputs:
-            self.slots.setdefault(name, len(self.slots))
+        for name in (*inputs, site):
+            self.reserve(name)
         self._numbers[site] = len(self.instructions)
-        self.slots.setdefault(site, len(self.slots))
         self.instructions.append(Instruction(site, op, inputs, tuple(axes)))
         return site
+
+    def reserve(self, name: str) -> int:
+        """The slot of a name, a new one if it has none yet."""
+        if name not in self.slots:
+            self.slots[name] = self.n_slots
+            self.n_slots += 1
+        return self.slots[name]
 
     def alias(self, name: str, site: str) -> str:
         """Let `name` stand for a site that is already recorded."""
@@ -58,6 +67,11 @@ class Plan:
             raise KeyError(f"no site {name!r} is recorded in this run")
         return site
 
+    @property
+    def sites(self) -> list[str]:
+        """The recorded names in order."""
+        return [line.site for line in self.instructions]
+
     def __contains__(self, name: object) -> bool:
         return name in self._numbers or name in self.aliases
 
@@ -65,9 +79,10 @@ class Plan:
         """A plan of its own with the same lines, to be continued."""
         plan = Plan()
         plan.instructions = list(self.instructions)
-        plan.slots = dict(self.slots)
+        plan.slots, plan.n_slots = dict(self.slots), self.n_slots
         plan.aliases = dict(self.aliases)
         plan.cached = set(self.cached)
+        plan.together = list(self.together)
         plan._numbers = dict(self._numbers)
         return plan
 
@@ -77,19 +92,6 @@ class Plan:
 
     def instruction(self, site: str) -> Instruction:
         return self.instructions[self._numbers[site]]
-
-    def compile(self, sites: Iterable[str] | None = None) -> list[Step]:
-        """The steps that compute the given sites (all of them by default), in the plan's order."""
-        wanted = None if sites is None else set(sites)
-        return [
-            compile_step(
-                instruction.op,
-                [self.slots[name] for name in instruction.inputs],
-                self.slots[instruction.site],
-            )
-            for instruction in self.instructions
-            if wanted is None or instruction.site in wanted
-        ]
 
 
 def compile_step(op: Op, inputs: Sequence[int], target: int) -> Step:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from model_core.config import ModelConfig
 from model_core.ops.base import Array
-from model_core.plan import Plan, Step, Values
+from model_core.parameters import packed
+from model_core.plan import Plan, Step, Values, compile_step
 from model_core.tape import Growth, Tape
 from model_core.transformer import NO_DROPOUT, Dropout, build_plan
 
@@ -36,11 +37,11 @@ class Runner:
     ) -> None:
         self.config, self.parameters = config, parameters
         self.plan: Plan = build_plan(config, dtype, dropout)
-        self._template: Values = [None] * len(self.plan.slots)
+        self.caches: list[int] = []
+        self._template: Values = [None] * self.plan.n_slots
         for name, value in parameters.items():
             if name in self.plan.slots:
                 self._template[self.plan.slots[name]] = value
-        self._all = self.plan.compile()
         encoder, memory, rows = [], [], []
         for line in self.plan.instructions:
             if line.site.startswith("encoder."):
@@ -49,16 +50,46 @@ class Runner:
                 memory.append(line.site)
             else:
                 rows.append(line.site)
-        self._encoder, self._memory = self.plan.compile(encoder), self.plan.compile(memory)
-        self._rows = self._compile_rows(rows)
+        self._all = self._compile(self.plan.sites)
+        self._encoder, self._memory = self._compile(encoder), self._compile(memory)
+        self._rows = self._compile(rows, keep_rows=True)
 
-    def _compile_rows(self, sites: list[str]) -> list[Step]:
+    def _compile(self, sites: Sequence[str], keep_rows: bool = False) -> list[Step]:
+        """The steps that compute these sites, in order.
+
+        keep_rows: the cached sites go on from the rows of earlier steps.
+        """
         plan = self.plan
+        groups = {group[0]: group for group in plan.together}
+        done: set[str] = set()
         steps: list[Step] = []
-        for site, step in zip(sites, plan.compile(sites), strict=True):
-            steps.append(step)
-            if site in plan.cached:
+        for site in sites:
+            if site in done:
+                continue
+            group = groups.get(site, ())
+            lines = [plan.instruction(member) for member in group]
+            weights = packed([self.parameters[line.inputs[1]] for line in lines])
+            biases = packed([self.parameters[line.inputs[2]] for line in lines])
+            targets = [plan.slots[s] for s in group]
+            if weights is not None and biases is not None:
+                steps.append(
+                    _project_together(
+                        plan.slots[lines[0].inputs[0]],
+                        weights,
+                        biases,
+                        targets,
+                        len(self._template),
+                    )
+                )
+                self._template.append(None)
+                done.update(group)
+                continue
+            line = plan.instruction(site)
+            inputs = [plan.slots[name] for name in line.inputs]
+            steps.append(compile_step(line.op, inputs, plan.slots[site]))
+            if keep_rows and site in plan.cached:
                 steps.append(_append_to_cache(plan.slots[site], len(self._template)))
+                self.caches.append(len(self._template))
                 # one more slot, behind the plan's own, holds the rows of earlier steps
                 self._template.append(None)
         return steps
@@ -97,7 +128,8 @@ class Runner:
             "target_key_positions": positions,
             "generator": generator,
         }
-        values = self._values(inputs, reuse.release()[: len(self.plan.slots)] if reuse else None)
+        kept = None if reuse is None else reuse.release()[: len(self._template)]
+        values = self._values(inputs, kept)
         for step in self._all:
             step(values)
         return Tape(self.plan, values, self.parameters)
@@ -127,7 +159,7 @@ class GrowingRun:
 
     def __init__(self, runner: Runner, values: Values, batch: int) -> None:
         self._runner, self._base, self._batch = runner, values, batch
-        for slot in range(len(runner.plan.slots), len(values)):
+        for slot in runner.caches:
             values[slot] = RowCache()
         self._growth = Growth()
         self._ids: list[Array] = []
@@ -152,7 +184,7 @@ class GrowingRun:
     def tape(self) -> Tape:
         """The tape of all rows so far; the rows are the very ones that were decoded."""
         slots = self._runner.plan.slots
-        values = self._base[: len(slots)]
+        values = self._base.copy()
         positions = np.arange(self.length)
         values[slots["target_ids"]] = np.concatenate(self._ids, axis=1)
         values[slots["target_positions"]] = positions
@@ -182,6 +214,24 @@ class RowCache:
         self._buffer[:, :, self._length : stop] = rows
         self._length = stop
         return self._buffer[:, :, :stop]
+
+
+def _project_together(
+    x: int, weights: Array, biases: Array, targets: Sequence[int], whole: int
+) -> Step:
+    """One call for several linear maps of one input; each result is a view of the whole."""
+    biases = biases[:, None]
+
+    def project(v: Values) -> None:
+        read = v[x]
+        flat = read.reshape(1, -1, read.shape[-1])
+        v[whole] = result = np.matmul(flat, weights, out=v[whole])
+        result += biases
+        shape = (*read.shape[:-1], result.shape[-1])
+        for target, part in zip(targets, result, strict=True):
+            v[target] = part.reshape(shape)
+
+    return project
 
 
 def _append_to_cache(slot: int, cache: int) -> Step:

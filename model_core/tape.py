@@ -148,7 +148,7 @@ class Gradients(Mapping[str, Array]):
 
     @property
     def parameters(self) -> dict[str, Array]:
-        """Gradient per parameter, all of them, writable copies of nothing: the arrays themselves."""
+        """The gradient of every parameter, zeros where the target does not depend on it."""
         slots = self._tape.plan.slots
         found: dict[str, Array] = {}
         for name, value in self._tape.parameters.items():
@@ -182,7 +182,7 @@ class Tape:
     @property
     def sites(self) -> list[str]:
         """The names of all records, in the order of the computation."""
-        return [instruction.site for instruction in self.plan.instructions]
+        return self.plan.sites
 
     def __contains__(self, site: object) -> bool:
         return site in self.plan
@@ -208,7 +208,7 @@ class Tape:
 
     @property
     def predicted_ids(self) -> Array:
-        """What each decoder row predicts (B,T): the token chosen when it was decoded, else the argmax."""
+        """What each decoder row predicts (B,T): the token it chose while decoding, else the argmax."""
         if self.chosen_ids is not None:
             return self.chosen_ids
         return np.argmax(self.value_of("logits"), axis=-1)
@@ -225,18 +225,22 @@ class Tape:
 
     def release(self) -> Values:
         """Give up this run's arrays, to be written over by another; the tape is empty after."""
-        values, self._values = self._values[: len(self.plan.slots)], []
+        values, self._values = self._values, []
         return values
 
-    def add(self, site: str, op: Op, *inputs: str, axes: Sequence[str], **run_inputs: Any) -> Record:
+    def add(
+        self, site: str, op: Op, *inputs: str, axes: Sequence[str], **run_inputs: Any
+    ) -> Record:
         """Record one more op behind the run (a loss); the run inputs it needs come by name."""
         if not self._owns_plan:
             # the plan is shared by all runs of a config, so this run continues on its own copy
             self.plan, self._owns_plan = self.plan.copy(), True
-        for name in (*inputs, *run_inputs):
-            self.plan.slots.setdefault(name, len(self.plan.slots))
+            # slots behind the plan's own hold what a runner keeps for itself
+            self.plan.n_slots = max(self.plan.n_slots, len(self._values))
+        for name in run_inputs:
+            self.plan.reserve(name)
         self.plan.add(site, op, *inputs, axes=axes)
-        self._values += [None] * (len(self.plan.slots) - len(self._values))
+        self._values += [None] * (self.plan.n_slots - len(self._values))
         for name, value in run_inputs.items():
             self._values[self.plan.slots[name]] = value
         operands = [self.value_of(name) for name in inputs]
@@ -253,7 +257,7 @@ class Tape:
         if gradient is None:
             if np.size(value) != 1:
                 raise ValueError(
-                    f"{site} has shape {np.shape(value)}: say which gradient, only a scalar has one of its own"
+                    f"{site} has shape {np.shape(value)}: give its gradient, only a scalar has its own"
                 )
             gradient = np.ones_like(value)
         gradient = np.asarray(gradient, dtype=np.asarray(value).dtype)
@@ -261,7 +265,7 @@ class Tape:
             raise ValueError(
                 f"the gradient has shape {gradient.shape}, {site} has shape {np.shape(value)}"
             )
-        slots: list[Array | None] = [None] * len(self.plan.slots)
+        slots: list[Array | None] = [None] * self.plan.n_slots
         slots[self.plan.slots[site]] = gradient
         for instruction in reversed(self.plan.instructions[: self.plan.number(site) + 1]):
             d_out = slots[self.plan.slots[instruction.site]]

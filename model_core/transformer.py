@@ -14,8 +14,8 @@ from model_core.ops import (
     Add,
     BothMasks,
     Context,
-    Dropped,
     DropoutMask,
+    Dropped,
     EmbeddingRows,
     LearnedPosition,
     Linear,
@@ -54,9 +54,7 @@ NO_DROPOUT = Dropout()
 
 
 @lru_cache(maxsize=32)
-def build_plan(
-    config: ModelConfig, dtype: str = "float32", dropout: Dropout = NO_DROPOUT
-) -> Plan:
+def build_plan(config: ModelConfig, dtype: str = "float32", dropout: Dropout = NO_DROPOUT) -> Plan:
     """The whole forward pass, source ids to log-probabilities."""
     writer = _Writer(Plan(), config, dtype, dropout)
     writer.encode()
@@ -162,6 +160,8 @@ class _Writer:
             heads[letter] = add(
                 f"{name}.{letter}_heads", SplitHeads(config.n_heads), flat, axes=f"BH{side}K"
             )
+        together = "kv" if key == "S" and length == "T" else "qkv"
+        self.plan.together.append(tuple(f"{name}.{letter}" for letter in together))
         if name.startswith("decoder") and key == "T":
             self.plan.cached |= {heads["k"], heads["v"]}
         axes = f"BH{length}{key}"
@@ -170,9 +170,7 @@ class _Writer:
         masked = add(f"{name}.masked_scores", MaskedScores(), scores, mask, axes=axes)
         weights = add(f"{name}.weights", Softmax(), masked, axes=axes)
         weights = self.drop(weights, self.dropout.attention, axes)
-        context = add(
-            f"{name}.context", Context(), weights, heads["v"], axes=f"BH{length}K"
-        )
+        context = add(f"{name}.context", Context(), weights, heads["v"], axes=f"BH{length}K")
         concat = add(f"{name}.concat", MergeHeads(), context, axes=("B", length, "H*K"))
         return add(
             f"{name}.out", Linear(), concat, f"{name}.W_o", f"{name}.b_o", axes=f"B{length}D"

@@ -9,6 +9,19 @@ import numpy as np
 from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, number, total
 
 
+def product(x: Array, W: Array, out: Array | None = None) -> Array:
+    """x W for any number of leading axes, as one product of two matrices.
+
+    x: (..., in)   W: (in, out)   returns: (..., out)
+    """
+    if x.ndim < 3 or x.shape[0] == 1:
+        return np.matmul(x, W, out=out)
+    # np.matmul would do a batch sentence by sentence: many small products in place of a large one
+    rows = x.reshape(-1, x.shape[-1])
+    flat = None if out is None else out.reshape(-1, W.shape[-1])
+    return np.matmul(rows, W, out=flat).reshape(*x.shape[:-1], W.shape[-1])
+
+
 class Linear(Op):
     """y = x W + b; the bias may be absent.
 
@@ -25,7 +38,7 @@ class Linear(Op):
     def forward(
         self, x: Array, W: Array, b: Array | None = None, *, out: Array | None = None
     ) -> Array:
-        out = np.matmul(x, W, out=out)
+        out = product(x, W, out)
         if b is not None:
             np.add(out, b, out=out)
         return out

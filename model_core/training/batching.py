@@ -28,7 +28,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Padded arrays: source (B,S), what the decoder reads and must predict (B,T), masks, alignment."""
+    """Padded arrays: source (B,S), what the decoder reads and must predict (B,T), the masks."""
 
     source_ids: Array
     source_mask: Array

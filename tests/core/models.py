@@ -46,7 +46,9 @@ def small_model(dtype: str = "float64", seed: int = 1, **changes: Any) -> Model:
     return Model(config, parameters, tokenizer)
 
 
-def random_ids(generator: np.random.Generator, size: int, length: int, batch: int = 1) -> np.ndarray:
+def random_ids(
+    generator: np.random.Generator, size: int, length: int, batch: int = 1
+) -> np.ndarray:
     """Ordinary token ids, no special ones (B,L)."""
     return generator.integers(4, size, (batch, length))
 

@@ -130,7 +130,9 @@ def test_padding_changes_nothing_in_the_real_rows() -> None:
     model = small_model("float64")
     inputs = batch_of(model)
     padded = model.trace(**inputs)
-    alone = model.trace(source_ids=inputs["source_ids"][1, :3], target_ids=inputs["target_ids"][1, :5])
+    alone = model.trace(
+        source_ids=inputs["source_ids"][1, :3], target_ids=inputs["target_ids"][1, :5]
+    )
     assert np.allclose(padded["logits"].value[1, :5], alone["logits"].value[0], atol=1e-12)
     weights = padded["decoder.layers.1.cross_attn.weights"].value
     assert np.all(weights[1, :, :, 3:] == 0)
@@ -139,9 +141,7 @@ def test_padding_changes_nothing_in_the_real_rows() -> None:
 
 def test_a_fully_masked_row_gives_zeros_and_not_nan() -> None:
     model = small_model("float32")
-    tape = model.trace(
-        source_ids=[5, 6, 7], target_ids=[1, 4], source_mask=[False, False, False]
-    )
+    tape = model.trace(source_ids=[5, 6, 7], target_ids=[1, 4], source_mask=[False, False, False])
     for layer in range(2):
         assert np.all(tape[f"decoder.layers.{layer}.cross_attn.weights"].value == 0)
         assert np.all(tape[f"encoder.layers.{layer}.self_attn.weights"].value == 0)
