@@ -208,7 +208,7 @@ class Tape:
 
     @property
     def predicted_ids(self) -> Array:
-        """What each decoder row predicts (B,T): the token it chose while decoding, else the argmax."""
+        """What each decoder row predicts (B,T): the token that was chosen, else the argmax."""
         if self.chosen_ids is not None:
             return self.chosen_ids
         return np.argmax(self.value_of("logits"), axis=-1)
@@ -257,7 +257,7 @@ class Tape:
         if gradient is None:
             if np.size(value) != 1:
                 raise ValueError(
-                    f"{site} has shape {np.shape(value)}: give its gradient, only a scalar has its own"
+                    f"{site} has shape {np.shape(value)}: give its gradient, it is no scalar"
                 )
             gradient = np.ones_like(value)
         gradient = np.asarray(gradient, dtype=np.asarray(value).dtype)

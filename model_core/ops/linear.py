@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, number, total
+from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, filled, number, total
 
 
 def product(x: Array, W: Array, out: Array | None = None) -> Array:
@@ -18,8 +18,10 @@ def product(x: Array, W: Array, out: Array | None = None) -> Array:
         return np.matmul(x, W, out=out)
     # np.matmul would do a batch sentence by sentence: many small products in place of a large one
     rows = x.reshape(-1, x.shape[-1])
-    flat = None if out is None else out.reshape(-1, W.shape[-1])
-    return np.matmul(rows, W, out=flat).reshape(*x.shape[:-1], W.shape[-1])
+    if out is None:
+        return np.matmul(rows, W).reshape(*x.shape[:-1], W.shape[-1])
+    np.matmul(rows, W, out=out.reshape(-1, W.shape[-1]))
+    return out
 
 
 class Linear(Op):
@@ -96,12 +98,11 @@ class TiedLinear(Op):
     ) -> Array:
         if out is None:
             out = np.empty((*x.shape[:-1], E.shape[0]), x.dtype)
-        if x.ndim > 2 and out.flags.c_contiguous:
-            # All rows in one product: against a transposed matrix, one product per sentence
-            # takes twice as long.
-            np.matmul(x.reshape(-1, x.shape[-1]), E.T, out=out.reshape(-1, E.shape[0]))
-        else:
-            np.matmul(x, E.T, out=out)
+        elif not out.flags.c_contiguous:
+            return filled(out, self.forward(x, E, b))
+        # All rows in one product: against a transposed matrix, one product per sentence takes
+        # twice as long.
+        np.matmul(x.reshape(-1, x.shape[-1]), E.T, out=out.reshape(-1, E.shape[0]))
         if b is not None:
             np.add(out, b, out=out)
         return out

@@ -35,7 +35,7 @@ def small_model(dtype: str = "float64", seed: int = 1, **changes: Any) -> Model:
     config = small_config(**changes)
     generator = np.random.default_rng(seed)
     parameters = initialise(config, generator, dtype)
-    for name, value in parameters.items():
+    for value in parameters.values():
         if value.ndim == 1:
             value += generator.normal(0, 0.3, value.shape).astype(dtype)
         else:
