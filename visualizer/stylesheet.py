@@ -20,6 +20,8 @@ def stylesheet(theme: Theme, em: float) -> str:
         return f"{max(1, round(em * factor))}px"
 
     t = theme
+    # Even numbers of pixels, so that the handle is a circle about the groove's middle.
+    groove, handle = 2 * max(1, round(em * 0.15)), 2 * round(em * 0.54)
     return f"""
 QWidget[role="page"], QMainWindow {{ background: {t.page}; }}
 QWidget[role="surface"] {{ background: {t.surface}; }}
@@ -58,6 +60,7 @@ QLineEdit, QSpinBox, QComboBox, QPlainTextEdit, QTextEdit {{ color: {t.text};
     selection-background-color: {t.encoder_fill}; selection-color: {t.on_encoder}; }}
 QLineEdit:focus, QSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus {{
     border-color: {t.encoder}; }}
+QSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; background: transparent; }}
 QLineEdit[kind="sentence"] {{ padding: {px(0.42)} {px(0.7)}; }}
 QLineEdit[kind="sentence"]:focus {{ border: 2px solid {t.encoder};
     padding: {px(0.36)} {px(0.64)}; }}
@@ -73,11 +76,11 @@ QMenu::item:disabled {{ color: {t.muted}; }}
 QMenu::separator {{ height: 1px; background: {t.border}; margin: {px(0.25)} {px(0.5)}; }}
 
 QSlider {{ min-height: {px(1.25)}; }}
-QSlider::groove:horizontal {{ height: {px(0.26)}; border-radius: {px(0.13)};
+QSlider::groove:horizontal {{ height: {groove}px; border-radius: {groove // 2}px;
     background: {t.border}; }}
-QSlider::sub-page:horizontal {{ border-radius: {px(0.13)}; background: {t.encoder_soft}; }}
-QSlider::handle:horizontal {{ width: {px(0.74)}; height: {px(0.74)}; margin: -{px(0.36)} 0;
-    border: 2px solid {t.encoder}; border-radius: {px(0.5)}; background: {t.surface}; }}
+QSlider::handle:horizontal {{ width: {handle - 4}px; height: {handle - 4}px;
+    margin: -{(handle - groove) // 2}px 0; border: 2px solid {t.encoder};
+    border-radius: {handle // 2}px; background: {t.surface}; }}
 QSlider::handle:horizontal:hover, QSlider::handle:horizontal:focus {{
     background: {t.encoder_tint}; }}
 QSlider::handle:horizontal:disabled {{ border-color: {t.border_strong}; }}

@@ -134,6 +134,23 @@ def mask() -> Matrix:
     )
 
 
+def masked_weights() -> Matrix:
+    n = len(TARGET)
+    hidden = np.triu(np.ones((n, n), bool), 1)
+    values = np.where(hidden, 0, attention(n, n, 1.5))
+    return Matrix(
+        values=values / values.sum(axis=1, keepdims=True),
+        hidden=hidden,
+        row_labels=tuple(TARGET),
+        column_labels=tuple(TARGET),
+        row_notes=tuple(f"→ {n}" for n in NEXT),
+        row_title="queries: target token → the token it predicts",
+        column_title="keys: target tokens read so far",
+        palette="sequential",
+        current_row=6,
+    )
+
+
 def one_column() -> Matrix:
     return Matrix(
         values=rng.normal(size=(7, 1)).astype(np.float32),
@@ -287,6 +304,9 @@ def _stage(matrix: Matrix) -> QVBoxLayout:
     second.addWidget(ops, 1)
     stage.addLayout(second)
     body = QHBoxLayout()
+    body.setSpacing(12)
+    stage.setSpacing(8)
+    top.setSpacing(8)
     strip = HeadStrip()
     heads = tuple(weights(TARGET, SOURCE, NEXT) for _ in range(4))
     strip.set_heads(heads, ("head 1 · aligned", "head 2", "head 3", "head 4"), 0)
@@ -380,10 +400,10 @@ def matrices(size: QSize) -> QWidget:
     shown = [
         weights(LONG_TARGET, LONG_SOURCE, [*LONG_TARGET[1:], "<EOS>"], current_row=5),
         causal_scores(masked=True),
-        mask(),
+        masked_weights(),
         wide(LONG_TARGET, 64),
         logits(),
-        one_column(),
+        mask() if size.width() > 1500 else one_column(),
     ]
     for start in (0, 3):
         row = QHBoxLayout()

@@ -59,9 +59,8 @@ class LabelledSlider(QWidget):
         self._least, self._step, self._text = least, step, text
         self.slider.setRange(0, round((most - least) / step))
         widest = max((text(least), text(most), text(least + step)), key=len)
-        self.value_label.setMinimumWidth(
-            round(self.value_label.fontMetrics().horizontalAdvance(widest) + fonts.em(self.font()))
-        )
+        room = self.value_label.fontMetrics().horizontalAdvance(widest)
+        self.value_label.setMinimumWidth(round(max(room, 2.6 * fonts.em(self.font()))))
         self.slider.setPageStep(max(self.slider.maximum() // 10, 1))
 
     def set_value(self, value: float) -> None:

@@ -30,7 +30,9 @@ def typeset(tex: str, colour: str) -> bytes | None:
         # SVG 2 symbols are drawn clipped by QtSvg.
         ziamath.config.svg2 = False
         try:
-            svg = ziamath.Latex(tex, size=TYPESET_PIXELS, color=colour).svg().encode()
+            # inline: fractions at the height of a line, as there is one line for them.
+            formula = ziamath.Latex(tex, size=TYPESET_PIXELS, color=colour, inline=True)
+            svg = formula.svg().encode()
         except Exception:  # noqa: BLE001 - any TeX may come from a file; the source text is shown
             svg = None
         _typeset[key] = svg

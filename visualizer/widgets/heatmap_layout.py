@@ -116,7 +116,7 @@ def arrange(canvas: Canvas, matrix: Matrix, legend: str, width: float, height: f
     left = title_w + label_w + (note_w + 0.7 * em if note_w else 0.0) + 0.7 * em
 
     has_bar = matrix.palette != "mask"
-    legend = legend if matrix.hidden is not None else ""
+    legend = legend if matrix.hidden is not None or matrix.palette == "mask" else ""
     right = 0.0
     if has_bar:
         ends = (figures.bound(v) for v in (matrix.low, matrix.high, (matrix.low + matrix.high) / 2))
@@ -197,6 +197,12 @@ def _head(canvas: Canvas, matrix: Matrix, cell_w: float) -> tuple[Slant, float, 
     longest = min(widest, 7 * em)
     if cell_w >= 1.45 * line:
         reach = longest * math.cos(math.radians(TILT))
-        return "tilted", fonts.SMALL, 1, reach + 1.1 * em, max(reach - cell_w / 2, 0.0) + 0.6 * em
+        # How far the labels stick out beyond the last cell; the last one not always the farthest.
+        cosine = math.cos(math.radians(TILT))
+        beyond = max(
+            min(small.width(t), longest) * cosine - (len(labels) - i - 0.5) * cell_w
+            for i, t in enumerate(labels)
+        )
+        return "tilted", fonts.SMALL, 1, reach + 1.1 * em, max(beyond + 0.8 * em, 0.0)
     step = 1 if cell_w >= line else round_step(line / cell_w)
     return "upright", fonts.SMALL, step, longest + 0.9 * em, 0.0

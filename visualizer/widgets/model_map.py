@@ -45,6 +45,7 @@ class _Place:
     kind: Literal["frame", "folded", "block", "lone"]
     block: Block
     lines: tuple[str, ...] = ()
+    head: float = 0.0
 
 
 class ModelMap(Canvas):
@@ -144,7 +145,11 @@ class ModelMap(Canvas):
         if not item.group:
             return self._block_height(item.blocks[0], scale)
         inner = sum(self._block_height(b, scale) + 0.32 * em * scale for b in item.blocks)
-        return inner + (1.45 + 0.15) * em * scale
+        return inner + self._head(scale) + 0.15 * em * scale
+
+    def _head(self, scale: float) -> float:
+        """Room for a layer's label above its boxes."""
+        return max(1.45 * scale, 1.2) * self.em
 
     def _block_height(self, block: Block, scale: float) -> float:
         lines = len(self._lines(block, scale))
@@ -152,8 +157,8 @@ class ModelMap(Canvas):
 
     def _lines(self, block: Block, scale: float) -> tuple[str, ...]:
         """The label in one line, or two where it breaks well and there is height for it."""
-        face = self.face(self._size(scale), bold=block.state == "current")
-        room = self._width() - (1.4 if block.group else 0.7) * self.em
+        face = self.face(self._size(scale))
+        room = self._width() - (1.2 if block.group else 0.5) * self.em
         if face.width(block.label) <= room or scale < 0.8:
             return (block.label,)
         best: tuple[str, ...] = (block.label,)
@@ -184,7 +189,9 @@ class ModelMap(Canvas):
                     lines = (item.group,)
                     places.append(_Place(rect, "folded", item.blocks[0], lines))
                 elif item.group:
-                    places.append(_Place(rect, "frame", item.blocks[0], (item.group,)))
+                    places.append(
+                        _Place(rect, "frame", item.blocks[0], (item.group,), self._head(scale))
+                    )
                     places += self._inside(item, rect, scale)
                 else:
                     lone = item.blocks[0]
@@ -200,7 +207,7 @@ class ModelMap(Canvas):
             height = self._block_height(block, scale)
             y -= height
             rect = QRectF(
-                frame.left() + 0.4 * em, self.snap(y), frame.width() - 0.8 * em, self.snap(height)
+                frame.left() + 0.35 * em, self.snap(y), frame.width() - 0.7 * em, self.snap(height)
             )
             places.append(_Place(rect, "block", block, self._lines(block, scale)))
         return places
@@ -237,7 +244,7 @@ class ModelMap(Canvas):
         radius = 0.4 * em
         if place.kind == "frame":
             box(painter, rect, theme.sunken, theme.border, 0.55 * em)
-            head = QRectF(rect.left(), rect.top() + 0.1 * em, rect.width(), 1.35 * em)
+            head = QRectF(rect.left(), rect.top(), rect.width(), place.head)
             write(painter, head, place.lines[0], self.face(0.78), theme.muted)
             return
         fill, border, ink = theme.surface, theme.border, theme.text
@@ -256,8 +263,14 @@ class ModelMap(Canvas):
             border = theme.text if current or place.kind == "lone" else theme.border_strong
         box(painter, rect, fill, border, radius)
         dense = len(place.lines) == 1 and rect.height() < 1.6 * em
-        face = self.face(0.78 if dense else 0.84, bold=current and place.kind != "folded")
-        inner = rect.adjusted(0.2 * em, 0, -0.2 * em, 0)
+        face = self.face(0.78 if dense else 0.84)
+        inner = rect.adjusted(0.15 * em, 0, -0.15 * em, 0)
+        widest = max(place.lines, key=face.width)
+        if current and place.kind != "folded":
+            bold = self.face(0.78 if dense else 0.84, bold=True)
+            face = bold if bold.width(widest) <= inner.width() else face
+        elif face.width(widest) > inner.width():
+            face = self.face(0.72)
         step = 1.15 * em
         top = inner.center().y() - step * len(place.lines) / 2
         for index, line in enumerate(place.lines):
