@@ -10,7 +10,14 @@ from model_core.ops.embedding import EmbeddingRows, LearnedPosition, Scale, Sinu
 from model_core.ops.linear import Linear, TiedLinear
 from model_core.ops.loss import AlignmentLoss, CrossEntropy, WeightedSum
 from model_core.ops.masks import BothMasks, LookAheadMask, PaddingMask
-from model_core.ops.norm import Mean, Normalise, ScaleShift, Variance, layer_norm_backward
+from model_core.ops.norm import (
+    Mean,
+    Normalise,
+    ScaleShift,
+    Variance,
+    layer_norm,
+    layer_norm_backward,
+)
 from model_core.ops.residual import Add, Residual
 from model_core.ops.softmax import LogSoftmax, Softmax
 
@@ -87,5 +94,6 @@ __all__ = [
     "Variance",
     "WeightedSum",
     "activation",
+    "layer_norm",
     "layer_norm_backward",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -95,6 +96,20 @@ def number(value: Any) -> str:
     value = float(value)
     text = repr(value)
     return f"({text})" if text.startswith("-") else text
+
+
+@cache
+def ones(length: int, dtype: np.dtype) -> Array:
+    """A column of ones: a product with it sums rows in a fraction of the time of x.sum."""
+    column = np.ones((length, 1), dtype)
+    column.setflags(write=False)
+    return column
+
+
+def filled(out: Array, result: Array) -> Array:
+    """`out` holding the result, for an `out` whose memory a kernel cannot write through."""
+    np.copyto(out, result)
+    return out
 
 
 def cell(operand: Operand, index: Index) -> float:
