@@ -54,13 +54,13 @@ QPushButton[kind="quiet"]:focus {{ border-color: {t.encoder}; }}
 QPushButton[kind="choice"]:checked {{ color: {t.text}; background: {t.encoder_tint};
     border-color: {t.encoder}; }}
 
-QLineEdit, QSpinBox, QComboBox, QPlainTextEdit, QTextEdit {{ color: {t.text};
+QLineEdit, QComboBox, QPlainTextEdit, QTextEdit {{ color: {t.text};
     background: {t.surface}; border: 1px solid {t.border_strong}; border-radius: {px(0.5)};
     padding: {px(0.28)} {px(0.55)};
     selection-background-color: {t.encoder_fill}; selection-color: {t.on_encoder}; }}
-QLineEdit:focus, QSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus {{
+QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus {{
     border-color: {t.encoder}; }}
-QSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; background: transparent; }}
+QComboBox QLineEdit {{ border: 0; padding: 0; background: transparent; }}
 QLineEdit[kind="sentence"] {{ padding: {px(0.42)} {px(0.7)}; }}
 QLineEdit[kind="sentence"]:focus {{ border: 2px solid {t.encoder};
     padding: {px(0.36)} {px(0.64)}; }}

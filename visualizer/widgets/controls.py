@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QIntValidator, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QPushButton,
     QSizePolicy,
     QSlider,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -121,28 +121,45 @@ class Choice(QWidget):
         """Everything comes from the application's style sheet."""
 
 
-class SeedBox(QSpinBox):
-    """A whole number; edited(value) when the user changes it."""
+class SeedBox(QLineEdit):
+    """A whole number; edited(value) when the user types or steps it with the arrow keys."""
 
     edited = Signal(int)
+    LARGEST = 999_999
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setRange(0, 999_999)
-        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.setValidator(QIntValidator(0, self.LARGEST, self))
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.lineEdit().textEdited.connect(lambda _text: self._tell())
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.textEdited.connect(lambda _text: self._tell())
+
+    def value(self) -> int:
+        return int(self.text() or 0)
 
     def set_value(self, value: int) -> None:
-        if value != self.value():
-            self.setValue(value)
+        # "007" or an emptied field is the user's, and means the same number.
+        if value != self.value() or (not self.text() and not self.hasFocus()):
+            self.setText(str(value))
 
-    def stepBy(self, steps: int) -> None:
-        super().stepBy(steps)
-        self._tell()
+    def set_theme(self, theme: Theme) -> None:
+        """Everything comes from the application's style sheet."""
+
+    def sizeHint(self) -> QSize:
+        room = self.fontMetrics().horizontalAdvance("9" * 6) + 1.5 * fonts.em(self.font())
+        return QSize(round(room), super().sizeHint().height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()), 0)
+        if not step:
+            super().keyPressEvent(event)
+            return
+        value = min(max(self.value() + step, 0), self.LARGEST)
+        if value != self.value() or not self.text():
+            self.setText(str(value))
+            self._tell()
 
     def _tell(self) -> None:
-        self.interpretText()
         self.edited.emit(self.value())
 
 

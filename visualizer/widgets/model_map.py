@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from visualizer.widgets.canvas import Canvas, box, write
+from visualizer.widgets.canvas import Canvas, Face, box, write
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ class ModelMap(Canvas):
 
     def _lines(self, block: Block, scale: float) -> tuple[str, ...]:
         """The label in one line, or two where it breaks well and there is height for it."""
-        face = self.face(self._size(scale))
-        room = self._width() - (1.2 if block.group else 0.5) * self.em
+        face = self.face(0.78)
+        room = self._width() - (1.0 if block.group else 0.3) * self.em
         if face.width(block.label) <= room or scale < 0.8:
             return (block.label,)
         best: tuple[str, ...] = (block.label,)
@@ -170,10 +170,6 @@ class ModelMap(Canvas):
                 if wide < widest:
                     best, widest = parts, wide
         return best
-
-    @staticmethod
-    def _size(scale: float) -> float:
-        return 0.84 if scale > 0.8 else 0.78
 
     def _place(self, columns: list[list[_Item]], scale: float) -> list[_Place]:
         em, width = self.em, self._width()
@@ -262,20 +258,22 @@ class ModelMap(Canvas):
         if hovered:
             border = theme.text if current or place.kind == "lone" else theme.border_strong
         box(painter, rect, fill, border, radius)
-        dense = len(place.lines) == 1 and rect.height() < 1.6 * em
-        face = self.face(0.78 if dense else 0.84)
         inner = rect.adjusted(0.15 * em, 0, -0.15 * em, 0)
-        widest = max(place.lines, key=face.width)
-        if current and place.kind != "folded":
-            bold = self.face(0.78 if dense else 0.84, bold=True)
-            face = bold if bold.width(widest) <= inner.width() else face
-        elif face.width(widest) > inner.width():
-            face = self.face(0.72)
+        face = self._fitting(place.lines, inner, current and place.kind != "folded")
         step = 1.15 * em
         top = inner.center().y() - step * len(place.lines) / 2
         for index, line in enumerate(place.lines):
             text_rect = QRectF(inner.left(), top + index * step, inner.width(), step)
             write(painter, text_rect, line, face, ink)
+
+    def _fitting(self, lines: tuple[str, ...], room: QRectF, bold: bool) -> Face:
+        """The largest type in which the lines fit; bold only where that costs no size."""
+        sizes = (0.84, 0.78, 0.72) if room.height() >= 1.6 * self.em else (0.78, 0.72)
+        for size in sizes:
+            for face in (self.face(size, bold=bold), self.face(size)):
+                if max(face.width(line) for line in lines) <= room.width():
+                    return face
+        return self.face(sizes[-1])
 
     # The pointer.
 
