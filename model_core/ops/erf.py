@@ -65,8 +65,8 @@ LARGE_UNDER = (
     2.33520497626869185e-3,
 )
 
-# In float32 one rational function does for the whole line: Φ(x) = 1/2 + x · P(x²) / Q(x²) up to
-# 5.3, beyond which Φ is 1. Fitted for the smallest relative error (1e-8) of P/Q on [0, 5.3].
+# In float32 one rational function does for the whole line: Φ(x) = 1/2 + x · P(x²) / Q(x²).
+# Fitted for the smallest relative error (1e-8) of P/Q on [0, 5.3].
 # 0-d arrays, because NumPy takes longer over a Python number than over a short array.
 SINGLE_OVER = tuple(
     np.array(c, np.float32)
@@ -90,8 +90,9 @@ SINGLE_UNDER = tuple(
         1.0,
     )
 )
-SINGLE_END = np.array(5.3, np.float32)
-SINGLE_START = np.array(-5.3, np.float32)
+# There x · P/Q is exactly 1/2, so that Φ of all that lies farther out is exactly 0 or 1.
+SINGLE_END = np.array(5.304, np.float32)
+SINGLE_START = np.array(-5.304, np.float32)
 SINGLE_HALF = np.array(0.5, np.float32)
 
 
