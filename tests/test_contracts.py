@@ -57,6 +57,9 @@ APART = {
     "visualizer.panels": ("base",),
 }
 WITHOUT_QT = (
+    "visualizer.navigation",
+    "visualizer.palettes",
+    "visualizer.run",
     "visualizer.state",
     "visualizer.actions",
     "visualizer.walkthrough",
