@@ -26,8 +26,8 @@ def percent_digits(probability: float) -> str:
     share = 100 * p
     rest = 100 * (1 - p)
     if rest < 0.1:
-        # Two digits of what is missing to 100.
-        return f"{share:.{_places(rest)}f}" if rest > 1e-9 else "100"
+        # Down to the first digit of what is missing to 100.
+        return f"{share:.{_places(rest) - 1}f}" if rest > 1e-9 else "100"
     if share >= 1:
         return f"{share:.1f}"
     if share >= 1e-6:
@@ -45,7 +45,7 @@ def percent_short(probability: float) -> str:
 
 def _places(small: float) -> int:
     """Decimals that show two significant digits of a number below 1."""
-    return min(max(1 - math.floor(math.log10(small)), 1), 9)
+    return min(max(1 - math.floor(math.log10(small * (1 + 1e-9))), 1), 10)
 
 
 def bound(value: float) -> str:

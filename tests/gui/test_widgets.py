@@ -1,0 +1,607 @@
+"""The drawing layer: places, colours, words and signals of the painted widgets."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QRawFont
+from PySide6.QtWidgets import QApplication
+
+from visualizer import fonts
+from visualizer.lenses.picture import Bars, Matrix
+from visualizer.palettes import contrast
+from visualizer.stylesheet import stylesheet
+from visualizer.theme import TEXT_PAIRS, THEMES, qpalette
+from visualizer.widgets import figures
+from visualizer.widgets.bars import TokenBars
+from visualizer.widgets.controls import Badge, Choice, LabelledSlider, SectionHead, SeedBox
+from visualizer.widgets.formula import Formula
+from visualizer.widgets.head_strip import HeadStrip
+from visualizer.widgets.heatmap import HeatMap
+from visualizer.widgets.heatmap_cells import colour_indices
+from visualizer.widgets.model_map import Block, ModelMap
+from visualizer.widgets.notice import EmptyState, NoticeBar
+from visualizer.widgets.op_chips import OpChips
+from visualizer.widgets.timeline import Segment, Timeline
+from visualizer.widgets.token_chips import Chip, TokenChips
+from visualizer.widgets.transport import TransportButton
+
+ROOT = Path(__file__).parents[2]
+FONT = ROOT / "resources" / "fonts" / fonts.FILE_NAME
+LEFT_BUTTON = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture(autouse=True)
+def bundled_font(qapp: QApplication) -> None:
+    fonts.install_fonts(qapp, FONT, exact=True)
+
+
+def matrix(rows: int, columns: int, **more) -> Matrix:
+    values = np.linspace(0, 1, rows * columns, dtype=np.float32).reshape(rows, columns)
+    more = {"values": values, "hidden": None, "palette": "sequential", **more}
+    labels = {
+        "row_labels": tuple(f"r{i}" for i in range(rows)),
+        "column_labels": tuple(f"c{i}" for i in range(columns)),
+    }
+    return Matrix(**{**labels, **more})
+
+
+def at(point: QPointF) -> QPoint:
+    return point.toPoint()
+
+
+# Colours.
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_every_text_has_a_contrast_of_at_least_four_and_a_half(name):
+    theme = THEMES[name]
+    poor = {
+        pair: round(contrast(getattr(theme, pair[0]), getattr(theme, pair[1])), 2)
+        for pair in TEXT_PAIRS
+        if contrast(getattr(theme, pair[0]), getattr(theme, pair[1])) < 4.5
+    }
+    assert poor == {}
+
+
+def test_contrast_is_the_ratio_that_wcag_defines():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
+    # The lightest grey that passes AA on white, and the first that does not.
+    assert contrast("#767676", "#ffffff") >= 4.5 > contrast("#777777", "#ffffff")
+
+
+@pytest.mark.parametrize("name", THEMES)
+@pytest.mark.parametrize("palette", ["sequential", "diverging", "mask"])
+def test_a_cells_number_can_be_read_on_every_colour_of_the_table(name, palette):
+    theme = THEMES[name]
+    for colour, white in zip(theme.table(palette), theme.ink(palette)):
+        cell = "#" + bytes(colour).hex()
+        assert contrast("#ffffff" if white else "#000000", cell) >= 4.5
+
+
+def test_the_sequential_table_is_viridis():
+    table = THEMES["light"].table("sequential")
+    assert table.shape == (256, 3) and table.dtype == np.uint8
+    # matplotlib: viridis(0), viridis(0.5), viridis(1.0)
+    assert [bytes(table[i]).hex() for i in (0, 128, 255)] == ["440154", "21918c", "fde725"]
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_a_diverging_zero_is_neutral_and_the_signs_are_blue_and_red(name):
+    theme = THEMES[name]
+    table = theme.table("diverging").astype(int)
+    index = colour_indices(np.array([[-2.0, -0.0, 0.0, 2.0]]), -2.0, 2.0)[0]
+    low, zero, also_zero, high = (table[i] for i in index)
+    assert (zero == also_zero).all()
+    assert np.ptp(zero) < 20
+    assert low[2] - low[0] > 60 and high[0] - high[2] > 60
+    surface = np.array([int(theme.surface[i : i + 2], 16) for i in (1, 3, 5)])
+    assert np.abs(zero - surface).max() < 16
+
+
+def test_values_that_are_no_numbers_do_not_disturb_the_range():
+    values = np.array([[-np.inf, 0.5, np.inf, np.nan]], np.float32)
+    assert colour_indices(values, 0.0, 1.0)[0].tolist() == [0, 128, 255, 0]
+
+
+# The font.
+
+
+def test_the_bundled_font_draws_chinese_and_the_signs_in_use(qapp):
+    raw = QRawFont.fromFont(qapp.font())
+    assert raw.familyName().startswith("Noto Sans")
+    for sign in "今天睡觉祖母→…·√Σ∞×≤μσγβ✕“”":
+        assert raw.supportsCharacter(ord(sign)), sign
+
+
+def test_a_font_file_that_is_none_is_refused(qapp, tmp_path):
+    broken = tmp_path / "broken.otf"
+    broken.write_bytes(b"not a font")
+    with pytest.raises(RuntimeError, match=r"broken\.otf"):
+        fonts.install_fonts(qapp, broken)
+
+
+# Numbers.
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"),
+    [
+        (0.742, "74.2 %"),
+        (0.0491, "4.9 %"),
+        (0.0031, "0.31 %"),
+        (0.000031, "0.0031 %"),
+        (0.9996, "99.96 %"),
+        (0.99999, "99.999 %"),
+        (0.0, "0 %"),
+        (1.0, "100 %"),
+        (2e-12, "2e-10 %"),
+    ],
+)
+def test_a_percentage_keeps_the_digits_that_tell(probability, text):
+    assert figures.percent(probability).replace("\u00a0", " ") == text
+
+
+def test_no_probability_between_nought_and_one_is_written_as_either():
+    for exponent in range(1, 8):
+        for p in (10.0**-exponent, 1 - 10.0**-exponent, 0.5 * 10.0**-exponent):
+            digits = figures.percent_digits(p)
+            assert 0 < float(digits) < 100, (p, digits)
+            assert float(digits) / 100 == pytest.approx(p, rel=0.06)
+
+
+def test_cells_never_show_a_negative_zero():
+    assert figures.cell_texts(np.array([[-0.001, -0.02, 0.3]]), "%.2f") == ["0.00", "-0.02", "0.30"]
+    assert figures.cell_texts(np.array([[-0.5, 0.5, 1.0]]), ".%.2f") == ["-.50", ".50", "1.00"]
+
+
+# The heatmap.
+
+
+@pytest.mark.parametrize("scale", ["1", "1.5", "2"])
+def test_the_pixel_under_the_pointer_belongs_to_the_cell_that_is_named(scale):
+    """Shapes 5×9 and 9×5, pixel by pixel, in a process with its own scale."""
+    run = subprocess.run(
+        [sys.executable, Path(__file__).with_name("scaled_heatmap.py"), scale],
+        env={
+            **os.environ,
+            "QT_QPA_PLATFORM": "offscreen",
+            "QT_SCALE_FACTOR": scale,
+            "PYTHONPATH": str(ROOT),
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("shape", [(5, 9), (9, 5), (1, 1), (14, 64), (12, 300), (64, 5)])
+def test_the_middle_of_every_cell_maps_back_to_it(qtbot, shape):
+    heatmap = HeatMap()
+    qtbot.addWidget(heatmap)
+    heatmap.resize(700, 520)
+    heatmap.set_matrix(matrix(*shape))
+    for row in range(shape[0]):
+        for column in range(shape[1]):
+            rect = heatmap.cell_rect(row, column)
+            assert rect.width() >= 1 and rect.height() >= 1
+            assert heatmap.rect().contains(rect.toRect())
+            assert heatmap.cell_at(rect.center()) == (row, column)
+
+
+def test_hovering_and_clicking_a_cell_is_told_once(qtbot):
+    heatmap = HeatMap()
+    qtbot.addWidget(heatmap)
+    heatmap.resize(500, 400)
+    heatmap.set_matrix(matrix(4, 6))
+    heatmap.show()
+    told: list[object] = []
+    heatmap.cellHovered.connect(lambda r, c: told.append((r, c)))
+    heatmap.left.connect(lambda: told.append("left"))
+    middle = heatmap.cell_rect(2, 5).center()
+    qtbot.mouseMove(heatmap, at(middle))
+    qtbot.mouseMove(heatmap, at(middle + QPointF(2, 2)))
+    qtbot.mouseMove(heatmap, QPoint(1, 1))
+    assert told == [(2, 5), "left"]
+    with qtbot.waitSignal(heatmap.cellClicked) as clicked:
+        qtbot.mouseClick(heatmap, LEFT_BUTTON, pos=at(heatmap.cell_rect(3, 0).center()))
+    assert clicked.args == [3, 0]
+
+
+def colours_in(heatmap: HeatMap, row: int, column: int) -> set[int]:
+    picture = heatmap.grab().toImage()
+    rect = heatmap.cell_rect(row, column).toRect().adjusted(1, 1, -1, -1)
+    return {
+        picture.pixel(x, y)
+        for x in range(rect.left(), rect.right())
+        for y in range(rect.top(), rect.bottom())
+    }
+
+
+@pytest.mark.parametrize("name", THEMES)
+@pytest.mark.parametrize("palette", ["sequential", "diverging"])
+def test_a_masked_cell_is_hatched_and_looks_like_no_value(qtbot, name, palette):
+    heatmap = HeatMap()
+    qtbot.addWidget(heatmap)
+    heatmap.resize(300, 300)
+    heatmap.set_theme(THEMES[name])
+    hidden = np.array([[False, True], [False, False]])
+    heatmap.set_matrix(
+        matrix(2, 2, values=np.zeros((2, 2), np.float32), hidden=hidden, palette=palette, low=-1.0)
+    )
+    masked, zero = colours_in(heatmap, 0, 1), colours_in(heatmap, 1, 1)
+    assert len(masked) == 2  # the ground and the lines, no number
+    table = {int(c) for c in heatmap.theme.packed_table(palette)}
+    assert not masked & table
+    assert zero & table
+
+
+def test_a_matrix_without_cells_shows_the_empty_text(qtbot):
+    heatmap = HeatMap()
+    qtbot.addWidget(heatmap)
+    heatmap.resize(300, 200)
+    heatmap.set_matrix(matrix(0, 4))
+    blank = heatmap.grab().toImage()
+    assert heatmap.cell_at(QPointF(150, 100)) is None
+    heatmap.set_empty_text("nothing to show")
+    assert heatmap.grab().toImage() != blank
+
+
+def test_a_new_matrix_of_another_shape_ends_the_hover(qtbot):
+    heatmap = HeatMap()
+    qtbot.addWidget(heatmap)
+    heatmap.resize(400, 400)
+    heatmap.set_matrix(matrix(6, 6))
+    heatmap.show()
+    qtbot.mouseMove(heatmap, at(heatmap.cell_rect(5, 5).center()))
+    with qtbot.waitSignal(heatmap.left):
+        heatmap.set_matrix(matrix(2, 2))
+    assert heatmap.hovered is None
+
+
+def test_colour_of_a_large_cell_is_its_values_colour(qtbot):
+    heatmap = HeatMap()
+    qtbot.addWidget(heatmap)
+    heatmap.resize(500, 400)
+    picture = matrix(3, 4)
+    heatmap.set_matrix(picture)
+    shown = heatmap.grab().toImage()
+    table = heatmap.theme.packed_table("sequential")
+    for row in range(3):
+        for column in range(4):
+            corner = heatmap.cell_rect(row, column).topLeft() + QPointF(2, 2)
+            expected = table[round(float(picture.values[row, column]) * 255)]
+            assert shown.pixel(at(corner)) == int(expected)
+
+
+# Heads.
+
+
+def test_each_of_sixteen_heads_can_be_chosen(qtbot):
+    strip = HeadStrip()
+    qtbot.addWidget(strip)
+    strip.resize(120, 420)
+    heads = tuple(matrix(7, 9) for _ in range(16))
+    strip.set_heads(heads, tuple(f"head {i + 1}" for i in range(16)), 0)
+    strip.show()
+    for head in range(16):
+        strip.set_heads(heads, (), head)  # keeps the chosen one in view
+        middle = at(strip.rect_of(head).center())
+        assert strip.rect().contains(middle)
+        with qtbot.waitSignal(strip.headChosen) as chosen:
+            qtbot.mouseClick(strip, LEFT_BUTTON, pos=middle)
+        assert chosen.args == [head]
+
+
+# Bars.
+
+
+def some_bars(chosen: int | None) -> Bars:
+    values = np.array([0.01, 0.6, 0.02, 0.3, 0.07])
+    return Bars(("a", "b", "c", "d", "e"), values, values > 0.05, chosen=chosen)
+
+
+def test_bars_stand_in_order_of_probability_and_keep_the_chosen_one(qtbot):
+    bars = TokenBars()
+    qtbot.addWidget(bars)
+    bars.resize(240, 300)
+    bars.set_bars(some_bars(chosen=0))
+    assert bars.shown() == [1, 3, 4, 2, 0]
+    bars.set_limit(3)
+    assert bars.shown() == [1, 3, 0]
+
+
+def test_hovering_a_bar_names_its_place_in_the_picture(qtbot):
+    bars = TokenBars()
+    qtbot.addWidget(bars)
+    bars.resize(240, 300)
+    bars.set_bars(some_bars(chosen=None))
+    bars.show()
+    with qtbot.waitSignal(bars.barHovered) as hovered:
+        qtbot.mouseMove(bars, QPoint(20, 25))
+    assert hovered.args == [3]
+
+
+def test_a_token_outside_the_kept_set_is_grey(qtbot):
+    bars = TokenBars()
+    qtbot.addWidget(bars)
+    bars.resize(240, 200)
+    values = np.array([0.5, 0.5])
+    bars.set_bars(Bars(("a", "b"), values, np.array([True, False])))
+    picture = bars.grab().toImage()
+    rows = [
+        {picture.pixelColor(x, y).name() for x in range(240)}
+        for y in (int(bars.em * 0.8), int(bars.em * 2.4))
+    ]
+    assert bars.theme.output in rows[0] and bars.theme.output not in rows[1]
+    assert bars.theme.bar_off in rows[1]
+
+
+# The map.
+
+
+def layered(layers: int, current: int) -> tuple[Block, ...]:
+    blocks = [Block("e", "Embed + position", "encoder")]
+    for layer in range(layers):
+        for part in ("Self-attention", "Add & Norm", "Feed forward", "Add & Norm"):
+            blocks.append(Block(f"e{len(blocks)}", part, "encoder", f"encoder {layer + 1}"))
+    blocks.append(Block("d", "Embed + position", "decoder"))
+    for layer in range(layers):
+        for part in ("Self", "Norm", "Cross", "Norm", "Feed forward", "Norm"):
+            blocks.append(Block(f"d{len(blocks)}", part, "decoder", f"decoder {layer + 1}"))
+    blocks.append(Block("out", "Logits → softmax", "output"))
+    return tuple(
+        Block(
+            b.id,
+            b.label,
+            b.side,
+            b.group,
+            "done" if i < current else "current" if i == current else "todo",
+        )
+        for i, b in enumerate(blocks)
+    )
+
+
+@pytest.mark.parametrize("layers", [1, 2, 6, 12])
+@pytest.mark.parametrize("height", [420, 900])
+def test_the_current_block_is_in_view_and_can_be_clicked(qtbot, layers, height):
+    model_map = ModelMap()
+    qtbot.addWidget(model_map)
+    model_map.resize(200, height)
+    model_map.show()
+    for current in range(0, 10 * layers + 3, 3):
+        blocks = layered(layers, current)
+        model_map.set_blocks(blocks)
+        middle = at(model_map.rect_of(blocks[current].id).center())
+        assert model_map.rect().contains(middle)
+        with qtbot.waitSignal(model_map.blockChosen) as chosen:
+            qtbot.mouseClick(model_map, LEFT_BUTTON, pos=middle)
+        assert chosen.args == [blocks[current].id]
+
+
+def test_the_encoder_stands_left_of_the_decoder_and_the_output_on_top(qtbot):
+    model_map = ModelMap()
+    qtbot.addWidget(model_map)
+    model_map.resize(200, 700)
+    model_map.set_blocks(layered(2, 5))
+    encoder, decoder, output = (model_map.rect_of(i) for i in ("e", "d", "out"))
+    assert encoder.right() < decoder.left()
+    assert encoder.bottom() == decoder.bottom()
+    assert output.bottom() < decoder.top() and output.left() == decoder.left()
+
+
+# The timeline.
+
+
+@pytest.mark.parametrize("width", [300, 1250])
+def test_every_step_of_the_timeline_maps_back_to_itself(qtbot, width):
+    timeline = Timeline()
+    qtbot.addWidget(timeline)
+    timeline.resize(width, 30)
+    timeline.set_segments(
+        (
+            Segment("embed", "encoder", 3),
+            Segment("encoder 1", "encoder", 20),
+            Segment("t=1 今天", "decoder", 40),
+            Segment("out", "output", 2),
+        )
+    )
+    assert [timeline.step_at(timeline.x_of(step)) for step in range(65)] == list(range(65))
+    assert timeline.step_at(-50) == 0
+    assert timeline.step_at(width + 50) == 64
+
+
+def test_dragging_along_the_timeline_scrubs(qtbot):
+    timeline = Timeline()
+    qtbot.addWidget(timeline)
+    timeline.resize(400, 30)
+    timeline.set_segments((Segment("a", "encoder", 10), Segment("b", "decoder", 10)))
+    timeline.show()
+    steps: list[int] = []
+    timeline.scrubbed.connect(steps.append)
+    timeline.set_step(4)
+    assert steps == []
+    qtbot.mousePress(timeline, LEFT_BUTTON, pos=QPoint(1, 10))
+    qtbot.mouseMove(timeline, QPoint(399, 10))
+    qtbot.mouseRelease(timeline, LEFT_BUTTON, pos=QPoint(399, 10))
+    assert steps[0] == 0 and steps[-1] == 19
+
+
+# Chips.
+
+
+def test_the_current_token_of_a_long_output_is_in_view(qtbot):
+    chips = TokenChips()
+    qtbot.addWidget(chips)
+    chips.resize(300, 50)
+    many = tuple(Chip(f"词{i}", 0.5) for i in range(60))
+    chips.show()
+    for current in (0, 59, 30):
+        chips.set_chips(many, current)
+        middle = at(chips.rect_of(current).center())
+        assert chips.rect().contains(middle)
+        with qtbot.waitSignal(chips.tokenChosen) as chosen:
+            qtbot.mouseClick(chips, LEFT_BUTTON, pos=middle)
+        assert chosen.args == [current]
+
+
+def test_an_unknown_token_has_the_warning_colour(qtbot):
+    chips = TokenChips()
+    qtbot.addWidget(chips)
+    chips.set_two_lines(False)
+    chips.resize(300, 30)
+    chips.set_chips((Chip("the"), Chip("<UNK>", tooltip="no such word", unknown=True)))
+    picture = chips.grab().toImage()
+
+    def ground(index: int) -> str:
+        rect = chips.rect_of(index)
+        return picture.pixelColor(at(QPointF(rect.center().x(), rect.top() + 3))).name()
+
+    assert ground(0) == chips.theme.chip
+    assert ground(1) == chips.theme.warning_tint
+
+
+def test_op_chips_wrap_where_they_do_not_fit_and_each_can_be_chosen(qtbot):
+    chips = OpChips()
+    qtbot.addWidget(chips)
+    chips.set_ops(("q k v", "scores", "mask", "weights", "context", "concat", "out"), 3)
+    assert chips.heightForWidth(900) < chips.heightForWidth(200)
+    chips.resize(200, chips.heightForWidth(200))
+    chips.show()
+    for index in range(7):
+        middle = at(chips.rect_of(index).center())
+        assert chips.rect().contains(middle)
+        with qtbot.waitSignal(chips.chosen) as chosen:
+            qtbot.mouseClick(chips, LEFT_BUTTON, pos=middle)
+        assert chosen.args == [index]
+
+
+# Formulas.
+
+
+def ink(widget) -> int:
+    picture = widget.grab().toImage()
+    ground = picture.pixel(picture.width() - 1, 0)
+    return sum(
+        picture.pixel(x, y) != ground
+        for x in range(picture.width())
+        for y in range(picture.height())
+    )
+
+
+def test_a_formula_is_typeset_when_idle_and_not_before(qtbot):
+    formula = Formula()
+    qtbot.addWidget(formula)
+    formula.resize(300, 34)
+    formula.set_tex(r"x_{\mathrm{idle}} + \frac{1}{2}")
+    assert ink(formula) == 0
+    qtbot.waitUntil(lambda: ink(formula) > 0, timeout=5000)
+
+
+@pytest.mark.parametrize("tex", [r"\notacommand{", r"{{{", r"\frac{1}"])
+def test_what_is_no_formula_is_shown_as_plain_text(qtbot, tex):
+    formula = Formula()
+    qtbot.addWidget(formula)
+    formula.resize(300, 34)
+    formula.set_tex(tex, "plain words")
+    formula.finish()
+    assert ink(formula) > 0
+
+
+# Controls tell what the user did, and nothing else.
+
+
+def test_a_slider_tells_the_users_moves_alone(qtbot):
+    slider = LabelledSlider()
+    qtbot.addWidget(slider)
+    slider.set_range(0.1, 2.0, 0.1, "{:.1f}".format)
+    moves: list[float] = []
+    slider.moved.connect(moves.append)
+    slider.set_value(0.8)
+    assert moves == [] and slider.value_label.text() == "0.8"
+    slider.show()
+    qtbot.keyClick(slider.slider, Qt.Key.Key_Right)
+    assert moves == [0.9] and slider.value_label.text() == "0.9"
+
+
+def test_a_choice_and_a_seed_tell_the_users_doing_alone(qtbot):
+    choice, seed = Choice(), SeedBox()
+    qtbot.addWidget(choice)
+    qtbot.addWidget(seed)
+    told: list[object] = []
+    choice.chosen.connect(told.append)
+    seed.edited.connect(told.append)
+    choice.set_options(("Greedy", "Sample"), 0)
+    choice.set_options(("贪心", "采样"), 1)
+    seed.set_value(42)
+    assert told == []
+    qtbot.mouseClick(choice.findChildren(type(choice._group.button(0)))[0], LEFT_BUTTON)
+    qtbot.keyClick(seed, Qt.Key.Key_Up)
+    seed.selectAll()
+    qtbot.keyClicks(seed, "7x")
+    assert told == [0, 43, 7]
+
+
+def test_a_notice_hides_until_there_is_one_and_can_be_put_away(qtbot):
+    notice = NoticeBar()
+    qtbot.addWidget(notice)
+    notice.set_words("Details", "Dismiss")
+    assert notice.isHidden()
+    notice.set_notice("The file is cut short.", "error", "byte 12")
+    notice.show()
+    assert notice.details.isHidden()
+    qtbot.mouseClick(notice.more, LEFT_BUTTON)
+    assert notice.details.isVisible()
+    with qtbot.waitSignal(notice.dismissed):
+        qtbot.mouseClick(notice.close_button, LEFT_BUTTON)
+    assert notice.isHidden()
+
+
+# All of them.
+
+EVERY = [
+    HeatMap,
+    HeadStrip,
+    TokenBars,
+    ModelMap,
+    Timeline,
+    TokenChips,
+    OpChips,
+    Formula,
+    Badge,
+    SectionHead,
+    EmptyState,
+    LabelledSlider,
+    Choice,
+    SeedBox,
+    NoticeBar,
+    lambda: TransportButton("play"),
+]
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_a_widget_without_data_paints_at_every_size_and_theme(qtbot, qapp, make):
+    widget = make()
+    qtbot.addWidget(widget)
+    for theme in THEMES.values():
+        widget.set_theme(theme)
+        for size in ((1, 1), (40, 10), (600, 400)):
+            widget.resize(*size)
+            assert not widget.grab().isNull()
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_the_style_sheet_sets_no_font_sizes_and_no_role_is_left_to_qt(qapp, name):
+    theme = THEMES[name]
+    assert "font" not in stylesheet(theme, 13)
+    palette = qpalette(theme)
+    assert palette.color(palette.ColorRole.Base).name() == theme.surface
+    assert palette.color(palette.ColorRole.Text).name() == theme.text
