@@ -20,6 +20,8 @@ def product(x: Array, W: Array, out: Array | None = None) -> Array:
     rows = x.reshape(-1, x.shape[-1])
     if out is None:
         return np.matmul(rows, W).reshape(*x.shape[:-1], W.shape[-1])
+    if not out.flags.c_contiguous:
+        return filled(out, product(x, W))
     np.matmul(rows, W, out=out.reshape(-1, W.shape[-1]))
     return out
 
@@ -96,13 +98,7 @@ class TiedLinear(Op):
     def forward(
         self, x: Array, E: Array, b: Array | None = None, *, out: Array | None = None
     ) -> Array:
-        if out is None:
-            out = np.empty((*x.shape[:-1], E.shape[0]), x.dtype)
-        elif not out.flags.c_contiguous:
-            return filled(out, self.forward(x, E, b))
-        # All rows in one product: against a transposed matrix, one product per sentence takes
-        # twice as long.
-        np.matmul(x.reshape(-1, x.shape[-1]), E.T, out=out.reshape(-1, E.shape[0]))
+        out = product(x, E.T, out)
         if b is not None:
             np.add(out, b, out=out)
         return out
