@@ -109,7 +109,7 @@ def go_to_site(state: ViewState, site: str) -> ViewState:
     tape = current_tape(state)
     if tape is None or site not in tape:
         return state
-    return put_cursor(state, replace(state.cursor, site=tape[site].site))
+    return put_cursor(state, replace(state.cursor, site=tape.plan.resolve(site)))
 
 
 def go_to_block(state: ViewState, block_id: str) -> ViewState:

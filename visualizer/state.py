@@ -152,7 +152,7 @@ def shown_site(state: ViewState) -> str | None:
     if tape is None:
         return None
     site = state.cursor.site
-    return tape[site].site if site in tape else tape.sites[0]
+    return tape.plan.resolve(site) if site in tape else tape.sites[0]
 
 
 def _card(entry: ModelEntry | None) -> dict[str, Any]:

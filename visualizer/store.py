@@ -15,6 +15,8 @@ from visualizer.state import Inputs, ViewState, changed_fields
 LONGEST_HISTORY = 200
 # What a person does between two edits; after one of these the next edit is an undo step of its own.
 _SEALS = frozenset({"cursor", "head", "selected", "playing"})
+# Moving a sampling control switches sampling on, and typing lets the model decode again.
+_CONSEQUENCES = frozenset({"strategy", "target"})
 
 
 class Store(QObject):
@@ -102,11 +104,7 @@ class Store(QObject):
             self._redo.clear()
             self._last_edit = frozenset()
         elif "inputs" in changes:
-            edit = frozenset(
-                entry.name
-                for entry in fields(Inputs)
-                if getattr(old.inputs, entry.name) != getattr(new.inputs, entry.name)
-            )
+            edit = _edited(old.inputs, new.inputs)
             if edit != self._last_edit:
                 self._undo.append(old.inputs)
                 del self._undo[:-LONGEST_HISTORY]
@@ -114,3 +112,13 @@ class Store(QObject):
             self._redo.clear()
         elif "run" not in changes and changes & _SEALS:
             self._last_edit = frozenset()
+
+
+def _edited(old: Inputs, new: Inputs) -> frozenset[str]:
+    """The fields that a person edited; what follows of itself does not make another edit of it."""
+    edited = frozenset(
+        entry.name
+        for entry in fields(Inputs)
+        if getattr(old, entry.name) != getattr(new, entry.name)
+    )
+    return edited - _CONSEQUENCES or edited

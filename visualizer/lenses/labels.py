@@ -99,11 +99,11 @@ def shape_text(place: Place, record: Record, rows: int) -> str:
         if letter in ("B", "1"):
             continue
         if letter == "H":
-            parts.append(_counted("shape.heads", shown))
+            parts.append(_counted("heads", shown))
         elif letter in ("S", "T"):
             last = number == len(axes) - 1
-            key = ("shape.keys" if last else "shape.queries") if query_key else "shape.tokens"
-            parts.append(_counted(key, shown))
+            word = ("keys" if last else "queries") if query_key else "tokens"
+            parts.append(_counted(word, shown))
         elif letter == "V":
             parts.append(tr("shape.vocabulary", n=shown))
         else:
@@ -112,5 +112,5 @@ def shape_text(place: Place, record: Record, rows: int) -> str:
     return f"({', '.join(parts)})" if parts else f"({tr('shape.one_number')})"
 
 
-def _counted(key: str, n: int) -> str:
-    return tr(f"{key}.one") if n == 1 else tr(key, n=n)
+def _counted(word: str, n: int) -> str:
+    return tr(f"shape.{word}.one") if n == 1 else tr(f"shape.{word}", n=n)

@@ -29,12 +29,3 @@ def exact(value: Any) -> str:
     if isinstance(value, np.generic):
         return str(value)
     return repr(value)
-
-
-def percent(probability: float, decimals: int = 0) -> str:
-    """A probability for people; what is not quite 0 or 100 % does not look like it."""
-    text = f"{100 * probability:.{decimals}f}%"
-    least = 10.0**-decimals
-    if 0 < probability and 100 * probability < least / 2:
-        return f"<{least:.{decimals}f}%"
-    return text

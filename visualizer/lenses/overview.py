@@ -10,7 +10,7 @@ from visualizer.navigation import current_index, current_place, current_walk
 from visualizer.state import ViewState, current_tape, current_token
 from visualizer.walkthrough import Block, Segment, Side, Walk
 
-Status = Literal["done", "current", "ahead"]
+Status = Literal["done", "current", "todo"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ModelMap:
 class TimelineSegment:
     """A stretch of the timeline; `start` and `count` are steps from 0."""
 
-    kind: Literal["embed", "encoder", "memory", "token"]
+    side: Literal["encoder", "decoder"]
     label: str
     start: int
     count: int
@@ -65,7 +65,7 @@ class Timeline:
 
 
 def model_map(state: ViewState) -> ModelMap | None:
-    """The map with every box done, current or ahead at the cursor."""
+    """The map with every box done, current or still to do at the cursor."""
     along, place, tape = current_walk(state), current_place(state), current_tape(state)
     if along is None or place is None or tape is None:
         return None
@@ -105,7 +105,7 @@ def timeline(state: ViewState) -> Timeline | None:
     reached = -1 if place is None or place.side == "encoder" else current_token(state)
     segments = tuple(
         TimelineSegment(
-            segment.kind,
+            "decoder" if segment.kind == "token" else "encoder",
             _segment_label(segment, reached, tape.predicted_tokens, state.count_from),
             segment.start,
             segment.count,
@@ -122,7 +122,7 @@ def _status(along: Walk, block: Block, token: int, here: int) -> Status:
     first, last = along.index(block.sites[0], token), along.index(block.sites[-1], token)
     if first <= here <= last:
         return "current"
-    return "done" if last < here else "ahead"
+    return "done" if last < here else "todo"
 
 
 def _group_title(group: str, count_from: int) -> str:

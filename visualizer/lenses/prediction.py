@@ -22,7 +22,7 @@ class OutputToken:
     row: int
     token: str
     probability: float
-    status: Literal["done", "current", "ahead"]
+    status: Literal["done", "current", "todo"]
     special: bool
 
 
@@ -63,7 +63,7 @@ def output_tokens(state: ViewState) -> tuple[OutputToken, ...]:
             row=row,
             token=token,
             probability=float(given.probabilities[chosen]),
-            status="done" if row < reached else "current" if row == reached else "ahead",
+            status="done" if row < reached else "current" if row == reached else "todo",
             special=chosen in specials,
         )
         for row, (token, given, chosen) in enumerate(
