@@ -43,8 +43,9 @@ WINDOW_LAYERS = (
     ("visualizer.panels", "visualizer.engine"),
     ("visualizer.widgets", "visualizer.store"),
     ("visualizer.lenses", "visualizer.lessons"),
+    ("visualizer.navigation",),
     ("visualizer.walkthrough",),
-    ("visualizer.actions",),
+    ("visualizer.actions", "visualizer.run"),
     ("visualizer.state",),
 )
 LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled")
