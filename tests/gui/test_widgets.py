@@ -116,7 +116,7 @@ def test_values_that_are_no_numbers_do_not_disturb_the_range():
 def test_the_bundled_font_draws_chinese_and_the_signs_in_use(qapp):
     raw = QRawFont.fromFont(qapp.font())
     assert raw.familyName().startswith("Noto Sans")
-    for sign in "今天睡觉祖母→…·√Σ∞×≤μσγβ✕“”":
+    for sign in "今天睡觉祖母→…·√Σ∞×≤μσγβ×“”":
         assert raw.supportsCharacter(ord(sign)), sign
 
 

@@ -40,6 +40,9 @@ class Canvas(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme: Theme = LIGHT
+        # What the owner has set, and what of it the last paint has brought to the screen.
+        self.stamp: tuple[int, ...] = ()
+        self.painted: tuple[int, ...] = ()
         self._layers: dict[str, tuple[Hashable, QPixmap]] = {}
         self._faces: dict[tuple[float, bool], Face] = {}
 
@@ -108,6 +111,7 @@ class Canvas(QWidget):
             self.paint(painter)
         finally:
             painter.end()
+        self.painted = self.stamp
 
     def snap(self, value: float) -> float:
         """The nearest position that is a whole device pixel."""

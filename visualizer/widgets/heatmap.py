@@ -55,10 +55,8 @@ class HeatMap(Canvas):
         self._matrix = matrix
         self._image = None
         if not same_places:
-            self._layout = None
-            if self._hovered is not None:
-                self._hovered = None
-                self.left.emit()
+            # no signal: it tells what the pointer does, and the owner knows the new matrix
+            self._layout = self._hovered = None
         self.update()
 
     def set_selected(self, cell: tuple[int, int] | None) -> None:

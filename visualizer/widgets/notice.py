@@ -30,7 +30,7 @@ class NoticeBar(QWidget):
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.more = push_button(kind="quiet")
         self.more.setCheckable(True)
-        self.close_button = push_button("✕", kind="quiet")
+        self.close_button = push_button("×", kind="quiet")
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
         self.details.setMaximumHeight(round(9 * fonts.em(self.font())))
@@ -52,7 +52,7 @@ class NoticeBar(QWidget):
         self.hide()
 
     def set_words(self, details: str, dismiss: str) -> None:
-        """The label of the details button, and what a screen reader says for the ✕."""
+        """The label of the details button, and what a screen reader says for the ×."""
         self.more.setText(details)
         self.close_button.setAccessibleName(dismiss)
         self.close_button.setToolTip(dismiss)
