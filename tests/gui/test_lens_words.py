@@ -73,6 +73,16 @@ def test_the_shares_of_a_softmax_row_are_not_added_up():
     assert f"e^{score:.3f}" in text.terms[0].label
 
 
+def test_the_words_of_an_ops_terms_are_those_that_the_lens_translates():
+    """An op that words a term differently would be shown in English for ever."""
+    state, labels = view(), set()
+    for record in state.run.tape:
+        index = tuple(0 for _ in record.value.shape)
+        labels |= {term.label for term in record.explain(index).terms}
+    for words in explanation._WORDS:
+        assert words in labels
+
+
 # What comes out.
 
 

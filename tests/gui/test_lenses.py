@@ -266,6 +266,13 @@ def test_by_default_the_current_rows_largest_cell_is_in_focus():
     assert stage.focus_cell(state, matrix) == (2, int(row.argmax()))
 
 
+def test_over_the_vocabulary_the_chosen_token_is_in_focus():
+    for site in ("logits", "log_probs"):
+        state = at(site, token=2)
+        chosen = state.run.chosen[2]
+        assert stage.focus_cell(state, stage.stage(state)) == (2, chosen)
+
+
 def test_a_masked_cell_is_never_in_focus_by_itself():
     state = at("decoder.layers.0.self_attn.masked_scores", token=0)
     assert stage.focus_cell(state, stage.stage(state)) == (0, 0)

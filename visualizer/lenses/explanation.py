@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,15 @@ from visualizer.lenses.picture import Matrix
 from visualizer.state import Cell, ViewState, current_tape, shown_site
 
 SHOWN_TERMS = 4
+
+# The labels of the ops that are words, and their keys.
+_WORDS = {
+    "real": "term.real",
+    "position": "term.position",
+    "position of the key": "term.position_key",
+    "position of the query": "term.position_query",
+    "-log of the row's sum of e^x": "term.log_sum",
+}
 
 
 @dataclass(frozen=True)
@@ -136,8 +146,13 @@ def _largest(terms: Sequence[Term], decimals: int) -> tuple[tuple[TermText, ...]
 
 
 def _label(term: Term) -> str:
-    """A term's label; a bare letter gives way to the name of what was read."""
-    return short_name(term.site) if term.label in ("a", "b", "x") else term.label
+    """A term's label: a bare letter gives way to what was read, words are translated."""
+    if term.label in ("a", "b", "x"):
+        return short_name(term.site)
+    if term.label in _WORDS:
+        return tr(_WORDS[term.label])
+    row = re.fullmatch(r"row (\d+) of the table", term.label)
+    return tr("term.table_row", n=row[1]) if row else term.label
 
 
 def short_name(site: str) -> str:

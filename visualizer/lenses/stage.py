@@ -66,7 +66,10 @@ def stage(state: ViewState) -> Matrix | None:
 
 
 def focus_cell(state: ViewState, matrix: Matrix) -> Cell | None:
-    """The cell to explain: under the pointer, else selected, else the current row's largest."""
+    """The cell to explain: under the pointer, else selected, else the current row's own.
+
+    That is its largest cell, and over the vocabulary the token that was chosen.
+    """
     tape, site = current_tape(state), shown_site(state)
     if tape is None or site is None:
         return None
@@ -119,6 +122,9 @@ def _focus(
     if wished is not None and 0 <= wished[0] < height and 0 <= wished[1] < width:
         return wished
     row = min(current_token(state), height - 1) if axes[-2:-1] == ("T",) else 0
+    tape = current_tape(state)
+    if axes[-1:] == ("V",) and tape is not None:
+        return row, int(tape.predicted_ids[0, row])
     cells = matrix.values[row]
     if cells.dtype == np.bool_:
         return row, min(row, width - 1)
