@@ -34,7 +34,7 @@ class Plan:
         self.aliases: dict[str, str] = {}
         # sites whose rows are kept from one decoding step to the next
         self.cached: set[str] = set()
-        # linear maps of one input, which one product may compute together
+        # sites that one kernel may compute together: projections of one input, a LayerNorm
         self.together: list[tuple[str, ...]] = []
         self._numbers: dict[str, int] = {}
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from model_core.config import ModelConfig
+from model_core.kernels import RowCache, append_to_cache, norm_at_once, project_together
+from model_core.ops import Normalise
 from model_core.ops.base import Array
 from model_core.parameters import packed
 from model_core.plan import Plan, Step, Values, compile_step
@@ -59,40 +61,46 @@ class Runner:
 
         keep_rows: the cached sites go on from the rows of earlier steps.
         """
-        plan = self.plan
+        plan, slots = self.plan, self.plan.slots
         groups = {group[0]: group for group in plan.together}
         done: set[str] = set()
         steps: list[Step] = []
         for site in sites:
             if site in done:
                 continue
-            group = groups.get(site, ())
-            lines = [plan.instruction(member) for member in group]
-            weights = packed([self.parameters[line.inputs[1]] for line in lines])
-            biases = packed([self.parameters[line.inputs[2]] for line in lines])
-            targets = [plan.slots[s] for s in group]
-            if weights is not None and biases is not None:
-                steps.append(
-                    _project_together(
-                        plan.slots[lines[0].inputs[0]],
-                        weights,
-                        biases,
-                        targets,
-                        len(self._template),
-                    )
-                )
-                self._template.append(None)
-                done.update(group)
+            together = self._compile_group(groups.get(site, ()))
+            if together is not None:
+                steps.append(together)
+                done.update(groups[site])
                 continue
             line = plan.instruction(site)
-            inputs = [plan.slots[name] for name in line.inputs]
-            steps.append(compile_step(line.op, inputs, plan.slots[site]))
+            steps.append(compile_step(line.op, [slots[name] for name in line.inputs], slots[site]))
             if keep_rows and site in plan.cached:
-                steps.append(_append_to_cache(plan.slots[site], len(self._template)))
-                self.caches.append(len(self._template))
-                # one more slot, behind the plan's own, holds the rows of earlier steps
-                self._template.append(None)
+                self.caches.append(self._reserve())
+                steps.append(append_to_cache(slots[site], self.caches[-1]))
         return steps
+
+    def _compile_group(self, group: Sequence[str]) -> Step | None:
+        """One step for records that are computed together, None where they are not."""
+        if not group:
+            return None
+        slots, parameters = self.plan.slots, self.parameters
+        lines = [self.plan.instruction(site) for site in group]
+        x, targets = slots[lines[0].inputs[0]], [slots[site] for site in group]
+        normalise = lines[2].op if len(lines) == 4 else None
+        if isinstance(normalise, Normalise):
+            gamma, beta = (parameters[name] for name in lines[3].inputs[1:])
+            return norm_at_once(x, gamma, beta, normalise.eps, targets)
+        weights = packed([parameters[line.inputs[1]] for line in lines])
+        biases = packed([parameters[line.inputs[2]] for line in lines])
+        if weights is None or biases is None:
+            return None
+        return project_together(x, weights, biases, targets, self._reserve())
+
+    def _reserve(self) -> int:
+        """One more slot, behind the plan's own."""
+        self._template.append(None)
+        return len(self._template) - 1
 
     def _values(self, inputs: Mapping[str, Any], reuse: Values | None = None) -> Values:
         values = self._template.copy() if reuse is None else reuse
@@ -193,52 +201,6 @@ class GrowingRun:
         growth = Growth()
         growth.steps = list(self._growth.steps)
         return Tape(self._runner.plan, values, self._runner.parameters, growth)
-
-
-class RowCache:
-    """Rows of earlier decoding steps (B,H,T,K), in one buffer that doubles when it is full."""
-
-    def __init__(self) -> None:
-        self._buffer: Array | None = None
-        self._length = 0
-
-    def append(self, rows: Array) -> Array:
-        """Keep the new rows (B,H,n,K) and return all of them so far."""
-        stop = self._length + rows.shape[2]
-        if self._buffer is None or stop > self._buffer.shape[2]:
-            batch, heads, _, width = rows.shape
-            grown = np.empty((batch, heads, max(16, 2 * stop), width), rows.dtype)
-            if self._buffer is not None:
-                grown[:, :, : self._length] = self._buffer[:, :, : self._length]
-            self._buffer = grown
-        self._buffer[:, :, self._length : stop] = rows
-        self._length = stop
-        return self._buffer[:, :, :stop]
-
-
-def _project_together(
-    x: int, weights: Array, biases: Array, targets: Sequence[int], whole: int
-) -> Step:
-    """One call for several linear maps of one input; each result is a view of the whole."""
-    biases = biases[:, None]
-
-    def project(v: Values) -> None:
-        read = v[x]
-        flat = read.reshape(1, -1, read.shape[-1])
-        v[whole] = result = np.matmul(flat, weights, out=v[whole])
-        result += biases
-        shape = (*read.shape[:-1], result.shape[-1])
-        for target, part in zip(targets, result, strict=True):
-            v[target] = part.reshape(shape)
-
-    return project
-
-
-def _append_to_cache(slot: int, cache: int) -> Step:
-    def append(v: Values) -> None:
-        v[slot] = v[cache].append(v[slot])
-
-    return append
 
 
 def _reads_only_memory(site: str) -> bool:

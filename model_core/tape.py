@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from model_core.ops.base import Array, Explanation, Index, Op, Operand
+from model_core.ops.norm import Normalise, layer_norm_backward
 from model_core.plan import Instruction, Plan, Values
 
 
@@ -265,24 +266,60 @@ class Tape:
             raise ValueError(
                 f"the gradient has shape {gradient.shape}, {site} has shape {np.shape(value)}"
             )
-        slots: list[Array | None] = [None] * self.plan.n_slots
-        slots[self.plan.slots[site]] = gradient
-        for instruction in reversed(self.plan.instructions[: self.plan.number(site) + 1]):
-            d_out = slots[self.plan.slots[instruction.site]]
+        return Gradients(self, site, self._walk_back(site, gradient, {}))
+
+    def parameter_gradients(self, site: str) -> dict[str, Array]:
+        """The gradients of a scalar with respect to the parameters alone, as training needs them.
+
+        A LayerNorm is passed in one go, without the gradients of its inner records.
+        """
+        site = self.plan.resolve(site)
+        norms = {group[3]: group for group in self.plan.together if len(group) == 4}
+        slots = self._walk_back(site, np.ones_like(self.value_of(site)), norms)
+        return Gradients(self, site, slots).parameters
+
+    def _walk_back(
+        self, site: str, gradient: Array, norms: Mapping[str, tuple[str, ...]]
+    ) -> list[Array | None]:
+        """The gradient in every slot; `norms` are the groups of sites to be passed in one go."""
+        plan = self.plan
+        slots: list[Array | None] = [None] * plan.n_slots
+        slots[plan.slots[site]] = gradient
+        for instruction in reversed(plan.instructions[: plan.number(site) + 1]):
+            d_out = slots[plan.slots[instruction.site]]
             if d_out is None:
                 continue
-            operands = [self.value_of(name) for name in instruction.inputs]
-            out = self.value_of(instruction.site)
-            for name, share in zip(
-                instruction.inputs, instruction.op.backward(d_out, out, *operands), strict=True
-            ):
+            if instruction.site in norms:
+                names, shares = self._norm_backward(norms[instruction.site], d_out)
+            else:
+                names = instruction.inputs
+                operands = [self.value_of(name) for name in names]
+                out = self.value_of(instruction.site)
+                shares = instruction.op.backward(d_out, out, *operands)
+            for name, share in zip(names, shares, strict=True):
                 if share is None:
                     continue
-                slot = self.plan.slots[name]
+                slot = plan.slots[name]
                 before = slots[slot]
                 # a new array: a share may be the very array that another input received
                 slots[slot] = share if before is None else before + share
-        return Gradients(self, site, slots)
+        return slots
+
+    def _norm_backward(
+        self, group: tuple[str, ...], d_out: Array
+    ) -> tuple[tuple[str, ...], tuple[Array | None, ...]]:
+        mean, variance, normalised, out = group
+        x = self.plan.instruction(mean).inputs[0]
+        gamma, beta = self.plan.instruction(out).inputs[1:]
+        op = self.plan.instruction(normalised).op
+        assert isinstance(op, Normalise)
+        return (x, gamma, beta), layer_norm_backward(
+            d_out,
+            self.value_of(normalised),
+            self.value_of(variance),
+            op.eps,
+            self.value_of(gamma),
+        )
 
 
 class Growth:

@@ -71,8 +71,8 @@ class _Writer:
 
     def encode(self) -> None:
         add, config = self.plan.add, self.config
-        mask = add("encoder.mask", PaddingMask(), "source_mask", axes="B11S")
         x = self.embed("encoder", "source_ids", "source_positions", "S")
+        mask = add("encoder.mask", PaddingMask(), "source_mask", axes="B11S")
         for i in range(config.n_encoder_layers):
             layer = f"encoder.layers.{i}"
             x = self.sublayer(layer, 1, x, "S", f"{layer}.self_attn", memory=None, mask=mask)
@@ -81,6 +81,7 @@ class _Writer:
 
     def decode(self) -> None:
         add, config, plan = self.plan.add, self.config, self.plan
+        x = self.embed("decoder", "target_ids", "target_positions", "T")
         padding = add("decoder.padding_mask", PaddingMask(), "target_mask", axes="B11T")
         ahead = add(
             "decoder.look_ahead_mask",
@@ -92,7 +93,6 @@ class _Writer:
         mask = add("decoder.mask", BothMasks(), padding, ahead, axes="B1TT")
         memory = plan.resolve("encoder.out")
         memory_mask = plan.alias("decoder.cross_mask", "encoder.mask")
-        x = self.embed("decoder", "target_ids", "target_positions", "T")
         for i in range(config.n_decoder_layers):
             layer = f"decoder.layers.{i}"
             x = self.sublayer(layer, 1, x, "T", f"{layer}.self_attn", memory=None, mask=mask)
@@ -193,14 +193,15 @@ class _Writer:
         """LayerNorm over the last axis (Ba et al. 2016), each of its steps recorded."""
         add = self.plan.add
         axes, single = f"B{length}D", f"B{length}1"
+        eps = self.config.norm_eps
         mean = add(f"{name}.mean", Mean(), x, axes=single)
         variance = add(f"{name}.variance", Variance(), x, mean, axes=single)
-        normalised = add(
-            f"{name}.normalised", Normalise(self.config.norm_eps), x, mean, variance, axes=axes
-        )
-        return add(
+        normalised = add(f"{name}.normalised", Normalise(eps), x, mean, variance, axes=axes)
+        out = add(
             f"{name}.out", ScaleShift(), normalised, f"{name}.gamma", f"{name}.beta", axes=axes
         )
+        self.plan.together.append((mean, variance, normalised, out))
+        return out
 
     def drop(self, site: str, rate: float, axes: str) -> str:
         """While training, zero a share of the numbers and scale up the rest."""

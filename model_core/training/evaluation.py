@@ -32,6 +32,11 @@ def exact_matches(
     return hits
 
 
+def share(hits: Sequence[bool]) -> str:
+    """ "495 of 500, 99.0 %": how many are right."""
+    return f"{sum(hits)} of {len(hits)}, {100 * sum(hits) / max(1, len(hits)):.1f} %"
+
+
 @dataclass(frozen=True)
 class HeadFacts:
     """One cross-attention head: its mean mass on the aligned source word over aligned tokens."""

@@ -85,7 +85,7 @@ def train(model: Model, examples: Sequence[Example], recipe: Recipe) -> Iterator
             shape = (*batch.source_ids.shape, batch.target_ids.shape[1])
             tape = forward(runner, batch, noise, finished.pop(shape, None))
             target = record_losses(tape, batch, recipe, tokenizer.pad_id)
-            gradients, norm = clip_gradients(tape.backward(target).parameters, recipe.max_norm)
+            gradients, norm = clip_gradients(tape.parameter_gradients(target), recipe.max_norm)
             adam.learning_rate = rate
             adam.step(model.parameters, gradients)
             step += 1
