@@ -171,7 +171,7 @@ def test_a_small_model_learns_to_reverse_and_its_guided_head_to_look_back() -> N
     model = small_model(
         "float32", n_encoder_layers=1, n_decoder_layers=1, d_model=32, n_heads=2, d_head=0, d_ff=64
     )
-    history = list(train(model, reversals(10, 400, model), RECIPE))
+    history = list(train(model, reversals(10, 1500, model), RECIPE))
     assert len(history) == RECIPE.steps
     assert history[-1].step == RECIPE.steps
     assert history[-1].loss < 0.2 * history[0].loss

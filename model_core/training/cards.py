@@ -1,0 +1,47 @@
+"""A model's card: what it was made for, from what, how, and how good it is."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from model_core.model import Model
+from model_core.training.batching import Example
+from model_core.training.datasets import Dataset, numbered
+from model_core.training.evaluation import cross_head_facts, exact_matches
+from model_core.training.loop import Recipe
+
+
+def card_of(module: ModuleType, data: Dataset, model: Model, recipe: Recipe) -> dict[str, Any]:
+    """The card of a freshly trained model; nothing in it depends on the day or the machine."""
+    tokenizer = model.tokenizer
+    accuracy = {}
+    for split, pairs in data.splits.items():
+        if split == "train":
+            continue
+        references = [[tokenizer.decode(tokenizer.encode_target(p.target_text).ids)] for p in pairs]
+        hits = exact_matches(model, [p.source_text for p in pairs], references)
+        accuracy[split] = {"sentences": len(hits), "exact": round(sum(hits) / len(hits), 4)}
+    heads = cross_head_facts(model, [Example(*numbered(p, tokenizer)) for p in data["held_out"]])
+    longest_source, longest_target = data.longest()
+    card: dict[str, Any] = {
+        "title": module.recipe.TITLE,
+        "task": module.NAME,
+        "about": module.recipe.ABOUT,
+        "examples": list(module.EXAMPLES),
+        "recipe": msgspec.to_builtins(recipe),
+        "training_sentences": len(data["train"]),
+        "longest_source_words": longest_source,
+        "longest_target_words": longest_target,
+        "parameters": model.parameter_count,
+        "held_out": accuracy,
+        "head_sharpness": [
+            {"layer": f.layer, "head": f.head, "aligned_mass": round(f.aligned_mass, 4)}
+            for f in heads
+        ],
+    }
+    if recipe.guided is not None:
+        card["guided_head"] = {"site": recipe.guided.site, "head": recipe.guided.head}
+    return card
