@@ -29,19 +29,14 @@ class TokenBars(Canvas):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._bars: Bars | None = None
-        self._order: np.ndarray = np.zeros(0, np.intp)
+        self._order: list[int] = []
         self._empty = ""
         self._limit = 10
         self._hovered: int | None = None
 
     def set_bars(self, bars: Bars | None) -> None:
         self._bars = bars
-        # stable: equal probabilities stay in the order of the picture
-        self._order = (
-            np.argsort(-np.asarray(bars.values), kind="stable")
-            if bars is not None
-            else np.zeros(0, np.intp)
-        )
+        self._order = _falling(np.asarray(bars.values)) if bars is not None else []
         self.update()
 
     def set_limit(self, most: int) -> None:
@@ -65,7 +60,7 @@ class TokenBars(Canvas):
         if self._bars is None:
             return []
         fit = max(int(self.height() / self._line()), 1)
-        places = self._order[: min(fit, self._limit)].tolist()
+        places = self._order[: min(fit, self._limit)]
         chosen = self._bars.chosen
         if chosen is not None and 0 <= chosen < len(self._bars.labels) and chosen not in places:
             places[-1] = chosen
@@ -109,7 +104,7 @@ class TokenBars(Canvas):
                 box(painter, bar, colour, None, min(0.22 * em, bar.width() / 2))
             number = QRectF(self.width() - figure_w - inset, top, figure_w, line.height())
             write(painter, number, texts[row], digits, ink, RIGHT)
-            if row and place == bars.chosen and place != int(self._order[row]):
+            if row and place == bars.chosen and place != self._order[row]:
                 self._draw_jump(painter, top)
 
     def _draw_jump(self, painter: QPainter, y: float) -> None:
@@ -155,3 +150,12 @@ class TokenBars(Canvas):
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
+
+
+def _falling(values: np.ndarray, most: int = 64) -> list[int]:
+    """Places of the largest values, largest first; equal ones in the order they stand in."""
+    places = np.arange(len(values))
+    if len(values) > 4 * most:
+        least = np.partition(values, -most)[-most]
+        places = np.flatnonzero(values >= least)
+    return places[np.argsort(-values[places], kind="stable")][:most].tolist()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import (
@@ -15,6 +14,7 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
     QResizeEvent,
+    QStaticText,
 )
 from PySide6.QtWidgets import QWidget
 
@@ -26,12 +26,44 @@ LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class Face(NamedTuple):
-    font: QFont
-    metrics: QFontMetricsF
+class Face:
+    """A font at one size: what it measures and the texts it has laid out, each kept."""
+
+    KEPT = 4000
+
+    def __init__(self, font: QFont, metrics: QFontMetricsF) -> None:
+        self.font = font
+        self.metrics = metrics
+        self.ascent = metrics.ascent()
+        self.cap_height = metrics.capHeight()
+        self._widths: dict[str, float] = {}
+        self._texts: dict[str, QStaticText] = {}
 
     def width(self, text: str) -> float:
-        return self.metrics.horizontalAdvance(text)
+        found = self._widths.get(text)
+        if found is None:
+            if len(self._widths) > self.KEPT:
+                self._widths.clear()
+            found = self._widths[text] = self.metrics.horizontalAdvance(text)
+        return found
+
+    def laid_out(self, text: str) -> QStaticText:
+        """The text ready to be drawn; its origin is the top of the line, `ascent` above."""
+        found = self._texts.get(text)
+        if found is None:
+            if len(self._texts) > self.KEPT:
+                self._texts.clear()
+            found = QStaticText(text)
+            found.setTextFormat(Qt.TextFormat.PlainText)
+            found.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
+            found.prepare(font=self.font)
+            self._texts[text] = found
+        return found
+
+    def elided(self, text: str, room: float) -> str:
+        if self.width(text) <= room + 0.5:
+            return text
+        return self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
 
 
 class Canvas(QWidget):
@@ -161,23 +193,20 @@ def write(
     face: Face,
     colour: QColor | str,
     align: Qt.AlignmentFlag = CENTRE,
-    elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> None:
     """One line of text inside `rect`, ended by an ellipsis where it does not fit."""
+    text = face.elided(text, rect.width())
     width = face.width(text)
-    if width > rect.width() + 0.5:
-        text = face.metrics.elidedText(text, elide, rect.width())
-        width = face.width(text)
     x = rect.x()
     if align & Qt.AlignmentFlag.AlignRight:
         x = rect.right() - width
     elif align & Qt.AlignmentFlag.AlignHCenter:
         x = rect.center().x() - width / 2
     # The face's line is much taller than its letters: centre the capitals, not the line.
-    baseline = round(rect.center().y() + face.metrics.capHeight() / 2)
+    baseline = round(rect.center().y() + face.cap_height / 2)
     painter.setFont(face.font)
     painter.setPen(QColor(colour))
-    painter.drawText(QPointF(x, baseline), text)
+    painter.drawStaticText(QPointF(x, baseline - face.ascent), face.laid_out(text))
 
 
 def triangle(painter: QPainter, points: list[tuple[float, float]], colour: QColor | str) -> None:

@@ -37,6 +37,8 @@ class LabelledSlider(QWidget):
         super().__init__(parent)
         self.label = QLabel()
         self.slider = QSlider(Qt.Orientation.Horizontal)
+        # a drag with the mouse leaves the keys where they are
+        self.slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.value_label = QLabel()
         self.value_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.label.setProperty("role", "muted")
@@ -103,9 +105,8 @@ class Choice(QWidget):
     def set_options(self, labels: tuple[str, ...], current: int) -> None:
         buttons = self._group.buttons()
         for index in range(len(buttons), len(labels)):
-            button = QPushButton()
+            button = push_button(kind="choice")
             button.setCheckable(True)
-            button.setProperty("kind", "choice")
             self._group.addButton(button, index)
             self._row.addWidget(button)
         for button in buttons[len(labels) :]:
@@ -239,8 +240,12 @@ def card(parent: QWidget | None = None) -> tuple[QFrame, QVBoxLayout]:
 
 
 def push_button(text: str = "", kind: str = "") -> QPushButton:
-    """kind: "" | primary | quiet"""
+    """A button that leaves the keys where they are when clicked.
+
+    kind: "" | primary | quiet | choice
+    """
     button = QPushButton(text)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     if kind:
         button.setProperty("kind", kind)
     return button

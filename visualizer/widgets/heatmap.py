@@ -198,14 +198,13 @@ class HeatMap(Canvas):
                 continue
             painter.save()
             angle = TILT if layout.slant == "tilted" else 90.0
-            sink = face.metrics.capHeight() / 2 * (1.0 if angle == 90.0 else 0.6)
+            sink = face.cap_height / 2 * (1.0 if angle == 90.0 else 0.6)
             painter.translate(x + sink, bounds.top() - 0.45 * em)
             painter.rotate(-angle)
             length = (layout.head_height - 0.7 * em) / math.sin(math.radians(angle))
-            text = face.metrics.elidedText(text, Qt.TextElideMode.ElideRight, length)
             painter.setFont(face.font)
             painter.setPen(QColor(colour))
-            painter.drawText(QPointF(0, 0), text)
+            painter.drawText(QPointF(0, 0), face.elided(text, length))
             painter.restore()
 
     def _draw_titles(self, painter: QPainter, matrix: Matrix, layout: Layout) -> None:
@@ -235,7 +234,7 @@ class HeatMap(Canvas):
         painter.drawRect(bar)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         middle = (matrix.low + matrix.high) / 2
-        half = small.metrics.capHeight() / 2
+        half = small.cap_height / 2
         for value, y in (
             (matrix.high, bar.top() + half),
             (middle, bar.center().y()),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QStaticText
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QColor, QImage, QPainter
 
 from visualizer import fonts
 from visualizer.lenses.picture import Matrix
@@ -70,31 +70,51 @@ def hatch(height: int, width: int, ratio: float, theme: Theme) -> np.ndarray:
 
 
 class CellPainter:
-    """Paints a matrix's cells; keeps what only depends on the font or the grid."""
+    """Paints a matrix's cells; keeps the image and what only depends on the grid."""
 
     def __init__(self, canvas: Canvas) -> None:
         self._canvas = canvas
-        self._texts: dict[str, dict[str, tuple[QStaticText, float]]] = {}
+        self._image = QImage()
+        self._pixels = np.zeros((0, 0), np.uint32)
         self._hatch: tuple[tuple[int, int, float, str], np.ndarray] | None = None
 
     def image(self, matrix: Matrix, cells: Cells) -> QImage:
-        """The whole grid at device resolution, numbers included where they fit."""
+        """The whole grid at device resolution, numbers included where they fit.
+
+        The same image every time, painted over: fresh memory for it costs more than the painting.
+        """
         theme = self._canvas.theme
         index = colour_indices(matrix.values, matrix.low, matrix.high)
         hidden = masked(matrix)
-        widths, heights = np.diff(cells.x), np.diff(cells.y)
-        pixels = theme.packed_table(matrix.palette)[index]
-        pixels = np.repeat(np.repeat(pixels, widths, axis=1), heights, axis=0)
+        self._make_room(cells)
+        self._fill(theme.packed_table(matrix.palette)[index], cells)
         if hidden is not None and hidden.any():
+            widths, heights = np.diff(cells.x), np.diff(cells.y)
             where = np.repeat(np.repeat(hidden, widths, axis=1), heights, axis=0)
-            np.copyto(pixels, self._hatched(*pixels.shape, cells.ratio), where=where)
-        if cells.gap:
-            self._cut_gaps(pixels, cells)
-        height, width = pixels.shape
-        image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(cells.ratio)
-        self._numbers(image, matrix, cells, index, hidden)
-        return image.copy()
+            np.copyto(self._pixels, self._hatched(*self._pixels.shape, cells.ratio), where=where)
+            if cells.gap:
+                self._cut_gaps(cells)
+        self._numbers(self._image, matrix, cells, index, hidden)
+        return self._image
+
+    def _make_room(self, cells: Cells) -> None:
+        height, width = int(cells.y[-1] - cells.y[0]), int(cells.x[-1] - cells.x[0])
+        if self._pixels.shape != (height, width):
+            self._image = QImage(width, height, QImage.Format.Format_RGB32)
+            self._pixels = np.frombuffer(self._image.bits(), np.uint32).reshape(height, width)
+        self._image.setDevicePixelRatio(cells.ratio)
+
+    def _fill(self, colours: np.ndarray, cells: Cells) -> None:
+        """Colours (rows, columns) onto the cells, gaps included."""
+        ground = _rgb32(self._canvas.theme.surface)
+        lines = np.repeat(colours, np.diff(cells.x), axis=1)
+        right = cells.x[1:] - cells.x[0]
+        for step in range(1, cells.gap + 1):
+            lines[:, right - step] = ground
+        ends = (cells.y - cells.y[0]).tolist()
+        for row, line in enumerate(lines):
+            self._pixels[ends[row] : ends[row + 1] - cells.gap] = line
+            self._pixels[ends[row + 1] - cells.gap : ends[row + 1]] = ground
 
     def _hatched(self, height: int, width: int, ratio: float) -> np.ndarray:
         key = (height, width, ratio, self._canvas.theme.name)
@@ -102,12 +122,12 @@ class CellPainter:
             self._hatch = (key, hatch(height, width, ratio, self._canvas.theme))
         return self._hatch[1]
 
-    def _cut_gaps(self, pixels: np.ndarray, cells: Cells) -> None:
+    def _cut_gaps(self, cells: Cells) -> None:
         ground = _rgb32(self._canvas.theme.surface)
         right, bottom = cells.x[1:] - cells.x[0], cells.y[1:] - cells.y[0]
         for step in range(1, cells.gap + 1):
-            pixels[:, right - step] = ground
-            pixels[bottom - step, :] = ground
+            self._pixels[:, right - step] = ground
+            self._pixels[bottom - step, :] = ground
 
     def _numbers(
         self,
@@ -128,14 +148,8 @@ class CellPainter:
         xs = (cells.column_centres() - cells.x[0] / cells.ratio).tolist()
         ys = (cells.row_centres() - cells.y[0] / cells.ratio).tolist()
         # QStaticText draws from the top of the line; the capitals shall be centred.
-        lift = face.metrics.ascent() - face.metrics.capHeight() / 2
+        lift = face.ascent - face.cap_height / 2
         ys = [round(y - lift) for y in ys]
-        known = self._statics(face)
-        if len(known) > 4000:
-            known.clear()
-        for text in set(texts):
-            if text not in known:
-                known[text] = _laid_out(text, face)
         light: list[int] = []
         dark: list[int] = []
         faint: list[int] = []
@@ -151,9 +165,9 @@ class CellPainter:
             for places, colour in ((light, INK_LIGHT), (dark, INK_DARK), (faint, muted)):
                 painter.setPen(QColor(colour))
                 for place in places:
-                    static, half = known[texts[place]]
-                    x, y = xs[place % columns] - half, ys[place // columns]
-                    painter.drawStaticText(QPointF(x, y), static)
+                    text = texts[place]
+                    x = xs[place % columns] - face.width(text) / 2
+                    painter.drawStaticText(QPointF(x, ys[place // columns]), face.laid_out(text))
         finally:
             painter.end()
 
@@ -172,15 +186,3 @@ class CellPainter:
                 if face.width(longest) <= room and 1.35 * em * scale <= height + 1:
                     return face, texts
         return None
-
-    def _statics(self, face: Face) -> dict[str, tuple[QStaticText, float]]:
-        """The laid-out texts of one font, each with half its width."""
-        return self._texts.setdefault(face.font.key(), {})
-
-
-def _laid_out(text: str, face: Face) -> tuple[QStaticText, float]:
-    static = QStaticText(text)
-    static.setTextFormat(Qt.TextFormat.PlainText)
-    static.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
-    static.prepare(font=face.font)
-    return static, face.width(text) / 2

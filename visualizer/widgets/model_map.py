@@ -64,17 +64,29 @@ class ModelMap(Canvas):
         self._blocks: tuple[Block, ...] = ()
         self._captions = ("", "")
         self._arranged: list[_Place] | None = None
+        self._broken: dict[tuple[str, bool, bool], tuple[str, ...]] = {}
+        self._folded = False
         self._total = 0.0
         self._scroll = 0.0
         self._hovered: str | None = None
 
     def set_blocks(self, blocks: tuple[Block, ...]) -> None:
         """blocks: in the order in which they are computed."""
-        if blocks != self._blocks:
-            self._blocks = blocks
+        if blocks == self._blocks:
+            return
+        same = _structure(blocks) == _structure(self._blocks)
+        self._blocks = blocks
+        if not same:
+            self._folded = False
+        if same and not self._folded and self._arranged is not None:
+            # Only the cursor moved: everything stays where it is.
+            by_id = {b.id: b for b in blocks}
+            for place in self._arranged:
+                place.block = by_id[place.block.id]
+        else:
             self._arranged = None
-            self._reveal()
-            self.update()
+        self._reveal()
+        self.update()
 
     def set_captions(self, encoder: str, decoder: str) -> None:
         """Small text under the two columns: "source · 8 tokens", "target · step 6"."""
@@ -99,6 +111,8 @@ class ModelMap(Canvas):
 
     def relayout(self) -> None:
         self._arranged = None
+        self._folded = False
+        self._broken.clear()
         self._reveal()
 
     def _places(self) -> list[_Place]:
@@ -110,7 +124,9 @@ class ModelMap(Canvas):
         columns = [self._items(("encoder",)), self._items(("decoder", "output"))]
         foot = 1.6 * self.em if any(self._captions) else 0.0
         room = self.height() - foot
-        for folded in (False, True):
+        # What had to fold at this size has to again: the long way is not tried a second time.
+        for folded in (True,) if self._folded else (False, True):
+            self._folded = folded
             for column in columns:
                 for item in column:
                     item.folded = folded and bool(item.group) and not item.current
@@ -157,15 +173,22 @@ class ModelMap(Canvas):
 
     def _lines(self, block: Block, scale: float) -> tuple[str, ...]:
         """The label in one line, or two where it breaks well and there is height for it."""
+        key = (block.label, bool(block.group), scale < 0.8)
+        found = self._broken.get(key)
+        if found is None:
+            found = self._broken[key] = self._break(*key)
+        return found
+
+    def _break(self, label: str, framed: bool, dense: bool) -> tuple[str, ...]:
         face = self.face(0.78)
-        room = self._width() - (1.0 if block.group else 0.3) * self.em
-        if face.width(block.label) <= room or scale < 0.8:
-            return (block.label,)
-        best: tuple[str, ...] = (block.label,)
-        widest = face.width(block.label)
-        for at, sign in enumerate(block.label[:-1]):
+        room = self._width() - (1.0 if framed else 0.3) * self.em
+        widest = face.width(label)
+        best: tuple[str, ...] = (label,)
+        if widest <= room or dense:
+            return best
+        for at, sign in enumerate(label[:-1]):
             if sign in " -":
-                parts = (block.label[: at + 1].strip(), block.label[at + 1 :].strip())
+                parts = (label[: at + 1].strip(), label[at + 1 :].strip())
                 wide = max(face.width(p) for p in parts)
                 if wide < widest:
                     best, widest = parts, wide
@@ -320,3 +343,7 @@ class ModelMap(Canvas):
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
+
+
+def _structure(blocks: tuple[Block, ...]) -> list[tuple[str, str, str, str]]:
+    return [(b.id, b.label, b.side, b.group) for b in blocks]

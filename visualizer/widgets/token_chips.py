@@ -15,12 +15,16 @@ from visualizer.widgets.canvas import Canvas, box, triangle, write
 
 @dataclass(frozen=True)
 class Chip:
-    """One token. probability: shown beneath, None for none. unknown: marked as a warning."""
+    """One token. probability: shown beneath, None for none. unknown: marked as a warning.
+
+    faint: still to come
+    """
 
     text: str
     probability: float | None = None
     tooltip: str = ""
     unknown: bool = False
+    faint: bool = False
 
 
 class TokenChips(Canvas):
@@ -123,13 +127,15 @@ class TokenChips(Canvas):
             fill, ink = theme.warning_tint, theme.warning_text
         elif current:
             fill = theme.output_tint
+        elif chip.faint:
+            fill, ink = theme.surface, theme.muted
         border, width = None, 1.0
         if current:
             border, width = theme.output, 2.0
         elif chip.unknown:
             border = theme.warning
-        elif index == self._hovered:
-            border = theme.border_strong
+        elif index == self._hovered or chip.faint:
+            border = theme.border_strong if index == self._hovered else theme.border
         box(painter, rect, fill, border, 0.4 * em, width, dash=current)
         inner = rect.adjusted(0.4 * em, 0, -0.4 * em, 0)
         face = self.face(fonts.LARGE)

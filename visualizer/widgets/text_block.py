@@ -1,0 +1,70 @@
+"""A few wrapped lines of plain text in a place that never changes its height."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QTextLayout, QTextOption
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from visualizer.widgets.canvas import Canvas
+
+
+class TextBlock(Canvas):
+    """Sentences after each other, the first in the text's colour, the others muted.
+
+    What does not fit into `lines` lines ends in an ellipsis; the tooltip has all of it.
+    """
+
+    def __init__(self, lines: int = 2, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._most = lines
+        self._sentences: tuple[str, ...] = ()
+
+    def set_sentences(self, *sentences: str) -> None:
+        sentences = tuple(sentence for sentence in sentences if sentence)
+        if sentences == self._sentences:
+            return
+        self._sentences = sentences
+        self.setAccessibleName(" ".join(sentences))
+        self.setToolTip(" ".join(sentences))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(30 * self.em), round(self._most * self._line()))
+
+    def _line(self) -> float:
+        return 1.5 * self.em
+
+    def paint(self, painter: QPainter) -> None:
+        if not self._sentences:
+            return
+        text, face = " ".join(self._sentences), self.face()
+        split = len(self._sentences[0])
+        layout = QTextLayout(text, face.font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        layout.beginLayout()
+        painter.setFont(face.font)
+        for number in range(self._most):
+            line = layout.createLine()
+            if not line.isValid():
+                break
+            line.setLineWidth(self.width())
+            start, length = line.textStart(), line.textLength()
+            words = text[start : start + length]
+            if number == self._most - 1 and start + length < len(text):
+                words = face.metrics.elidedText(
+                    text[start:], Qt.TextElideMode.ElideRight, self.width()
+                )
+            baseline = round((number + 0.5) * self._line() + face.metrics.capHeight() / 2)
+            self._draw_line(painter, words, max(split - start, 0), baseline)
+        layout.endLayout()
+
+    def _draw_line(self, painter: QPainter, words: str, strong: int, baseline: int) -> None:
+        head, tail = words[:strong], words[strong:]
+        painter.setPen(QColor(self.theme.text))
+        painter.drawText(QPointF(0, baseline), head)
+        painter.setPen(QColor(self.theme.muted))
+        painter.drawText(QPointF(self.face().width(head), baseline), tail)
