@@ -31,7 +31,7 @@ class Pair:
             raise ValueError(
                 f"{len(self.target)} target words and <EOS> have {len(self.aligned)} alignments"
             )
-        if not all(NONE <= position < len(self.source) for position in self.aligned):
+        if min(self.aligned) < NONE or max(self.aligned) >= len(self.source):
             raise ValueError(
                 f"alignments {self.aligned} reach beyond {len(self.source)} source words"
             )

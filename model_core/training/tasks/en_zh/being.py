@@ -1,0 +1,335 @@
+"""Sentences with "to be": how, what and where somebody or something is; "there is"."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from model_core.training.datasets import Pair
+from model_core.training.tasks.chance import Chance
+from model_core.training.tasks.en_zh.actions import place_facts, shown_facts, timed, triples
+from model_core.training.tasks.en_zh.lexicon import (
+    Adjective,
+    Noun,
+    Time,
+    adjectives,
+    adjectives_for,
+    nouns,
+    nouns_with,
+    times,
+    unknown_adjective,
+)
+from model_core.training.tasks.en_zh.noun_phrases import (
+    DENIED_ON_STAGE,
+    NEW_ON_STAGE,
+    SUBJECT,
+    SUBJECT_PRONOUNS,
+    Determiners,
+    NounPhrase,
+    noun_phrase,
+    subject_pronoun,
+)
+from model_core.training.tasks.en_zh.phrase import (
+    Chinese,
+    English,
+    Phrase,
+    Word,
+    pair_of,
+    simple,
+    tokens,
+)
+from model_core.training.tasks.en_zh.places import at_home_or_school, nouns_at, place_phrase
+from model_core.training.tasks.en_zh.relatives import object_relative
+from model_core.training.tasks.en_zh.verb_phrases import ADVERBS, Setting, not_words
+
+SHORT_BE = {
+    "I": "I'm",
+    "you": "you're",
+    "he": "he's",
+    "she": "she's",
+    "we": "we're",
+    "they": "they're",
+    "it": "it's",
+}
+PAST_BE = {"am": "was", "is": "was", "are": "were"}
+
+
+@cache
+def describable() -> tuple[Noun, ...]:
+    return tuple(n for n in nouns() if adjectives_for(n))
+
+
+@cache
+def adjectives_of_pronoun(pronoun: str) -> tuple[Adjective, ...]:
+    kinds = {pronoun} if pronoun == "it" else {pronoun, "pronoun"}
+    return tuple(a for a in adjectives() if not a.goes_with.isdisjoint(kinds))
+
+
+def any_time(chance: Chance, tense: str, probability: float) -> Time | None:
+    return chance.one_of(times(tense)) if chance.happens(probability) else None
+
+
+def opened(
+    chance: Chance, subject: NounPhrase, short: float = 0.5
+) -> tuple[English, Chinese, Word]:
+    """Subject and "is": "she is" or "she's"; the word that says "is"."""
+    if subject.heads[0] in SHORT_BE and len(subject.english) == 1 and chance.happens(short):
+        word = Word(SHORT_BE[subject.heads[0]])
+        return (word,), tuple((token, word) for token, _ in subject.chinese), word
+    be = Word(subject.be)
+    return (*subject.english, be), subject.chinese, be
+
+
+def quality(chance: Chance) -> Pair:
+    """ "the cat is black", "I am very tired today": 很, 非常, 不; a colour is 是 … 色 的."""
+    if chance.happens(0.35):
+        pronoun = chance.one_of((*SUBJECT_PRONOUNS, "it"))
+        subject = subject_pronoun(pronoun)
+        adjective = chance.one_of(adjectives_of_pronoun(pronoun))
+        described = ()
+    else:
+        noun = chance.one_of(describable())
+        adjective = chance.one_of(adjectives_for(noun))
+        subject = noun_phrase(chance, noun, SUBJECT, adjectives=0.08)
+        described = (f"adjective:{adjective.en} {noun.en}",)
+    adjective = chance.known_or(adjective, unknown_adjective(adjective))
+    colour, passing = adjective.sort == "colour", adjective.sort == "state"
+    tense = "now"
+    if passing:
+        tense = chance.weighted((56, "now"), (28, "past"), (16, "future"))
+    elif not colour:
+        tense = chance.weighted((92, "now"), (8, "past"))
+    negated = tense != "future" and chance.happens(0.18)
+    time = any_time(chance, tense, 0.14 if tense == "now" else 0.75) if passing else None
+    adverb = ""
+    if tense == "now" and not negated and not colour and time is None and chance.happens(0.25):
+        often = ("always", "often", "sometimes", "usually") if passing else ()
+        adverb = chance.one_of((*often, "also"))
+    english, chinese = said_quality(chance, subject, adjective, tense, negated, adverb)
+    english, chinese = timed(chance, Setting(tense, time=time), english, chinese)
+    facts = shown_facts(triples(subject, "be", (adjective.en,)), subject.facts, described)
+    return pair_of(english, chinese, f"quality {tense}", facts)
+
+
+def said_quality(
+    chance: Chance,
+    subject: NounPhrase,
+    adjective: Adjective,
+    tense: str,
+    negated: bool,
+    adverb: str,
+) -> tuple[English, Chinese]:
+    word = Word(adjective.en)
+    colour = adjective.sort == "colour"
+    if negated:
+        be = PAST_BE[subject.be] if tense == "past" else subject.be
+        verb, be_word, no = not_words(chance, be)
+        link = tokens("不", no) + (tokens("是", be_word) if colour else ())
+        english, chinese = subject.english + verb, subject.chinese + link
+    else:
+        if tense == "now":
+            english, chinese, be_word = opened(chance, subject)
+        else:
+            before = (Word("will"),) if tense == "future" else ()
+            be_word = Word("be" if before else PAST_BE[subject.be])
+            english = (*subject.english, *before, be_word)
+            chinese = subject.chinese + tuple(("会", will) for will in before)
+        if adverb:
+            often = simple(adverb, ADVERBS[adverb])
+            english, chinese = english + often.english, chinese + often.chinese
+        if colour:
+            chinese += (("是", be_word),)
+        elif chance.happens(0.2):
+            very = simple("very", "非常")
+            english, chinese = english + very.english, chinese + very.chinese
+        else:
+            chinese += (("很", be_word),)
+    english += (word,)
+    chinese += ((adjective.predicate, word),)
+    return english, chinese + ((("的", word),) if colour else ())
+
+
+JOBS = Determiners(((70, "a"), (30, "possessive")), ((70, ""), (30, "possessive")), ())
+DENIED_JOBS = Determiners(
+    ((70, "denied a"), (30, "possessive")), ((70, ""), (30, "possessive")), ()
+)
+THINGS = Determiners(
+    ((62, "a"), (38, "possessive")), ((50, ""), (38, "possessive")), ((70, ""), (30, "possessive"))
+)
+DENIED_THINGS = Determiners(
+    ((55, "denied a"), (45, "possessive")),
+    ((50, ""), (50, "possessive")),
+    ((70, ""), (30, "possessive")),
+)
+
+
+def identity(chance: Chance) -> Pair:
+    """ "she is a teacher", "this is my book": 是; "a" vanishes where it is denied."""
+    negated = chance.happens(0.18)
+    if chance.happens(0.5):
+        subject = somebody(chance)
+        candidates = nouns_with("job", "friend")
+        if subject.heads[0] in SUBJECT_PRONOUNS:
+            candidates = [
+                n
+                for n in nouns_with("job", "friend", "friend", "kid", "infant", "man", "woman")
+                if n.en not in NOT_SAID_OF.get(subject.heads[0], ())
+            ]
+        noun = chance.one_of([n for n in candidates if n.en not in subject.heads])
+        choices = DENIED_JOBS if negated else JOBS
+    else:
+        many = chance.happens(0.35)
+        subject = pointing(chance.one_of(("these", "those") if many else ("this", "that", "it")))
+        noun = chance.one_of(
+            nouns_with("animal", "food", "mass", "drink", "thing", "tale", "plant", "building")
+        )
+        if many and not noun.plural:
+            noun = chance.one_of(nouns_with("thing"))
+        choices = DENIED_THINGS if negated else THINGS
+    many = subject.be == "are"
+    if subject.heads[0] == "you":
+        many = False
+    relative = None
+    if "thing" in noun.tags and not negated and chance.happens(0.2):
+        relative = lambda noun, many: object_relative(chance, noun, many)  # noqa: E731
+        choices = RELATED
+    what = noun_phrase(
+        chance,
+        noun,
+        choices,
+        adjectives=0.22,
+        plural=1.0 if many else 0.0,
+        relative=relative,
+        as_predicate=True,
+    )
+    if negated:
+        be, be_word, no = not_words(chance, subject.be)
+        english = subject.english + be + what.english
+        chinese = subject.chinese + tokens("不", no) + tokens("是", be_word) + what.chinese
+    else:
+        english, chinese, be_word = opened(chance, subject)
+        english += what.english
+        chinese += (("是", be_word), *what.chinese)
+    facts = shown_facts(triples(subject, "be", what.heads), subject.facts, what.facts)
+    return pair_of(english, chinese, "identity", facts)
+
+
+NOT_SAID_OF = {"he": ("girl", "woman"), "she": ("boy", "man"), "it": ()}
+RELATED = Determiners(((1, "the"),), ((1, "the"),), ((1, "the"),))
+
+
+def somebody(chance: Chance) -> NounPhrase:
+    if chance.happens(0.6):
+        return subject_pronoun(chance.one_of(tuple(SUBJECT_PRONOUNS)))
+    noun = chance.one_of(nouns_with("adult", "kin", "friend"))
+    return noun_phrase(chance, noun, SOMEBODY, adjectives=0.1, plural=0.15)
+
+
+SOMEBODY = Determiners(
+    ((50, "the"), (30, "possessive"), (10, "this"), (10, "that")),
+    ((60, "the"), (40, "possessive")),
+    (),
+)
+
+
+def pointing(english: str) -> NounPhrase:
+    """ "this", "those" without a noun."""
+    chinese = {"this": "这", "that": "那", "these": "这些", "those": "那些", "it": "它"}[english]
+    phrase = simple(english, chinese)
+    be = "are" if english in ("these", "those") else "is"
+    return NounPhrase(phrase.english, phrase.chinese, (), (english,), be)
+
+
+def somewhere(chance: Chance, noun: Noun) -> Phrase:
+    """Where somebody or something of this kind may be."""
+    if "person" in noun.tags:
+        side = chance.weighted((66, "in"), (12, "next to"), (8, "behind"), (14, "at"))
+        return at_home_or_school(chance) if side == "at" else place_phrase(chance, side)
+    if "fish" in noun.tags:
+        return place_phrase(chance, "in", water=True)
+    if "animal" in noun.tags:
+        side = chance.weighted((46, "in"), (20, "on"), (16, "under"), (9, "next to"), (9, "behind"))
+        return place_phrase(chance, side)
+    if "drink" in noun.tags:
+        side = chance.weighted((60, "in"), (40, "on"))
+        spots = nouns_with("cup", "cup", "kitchen") if side == "in" else nouns_at("on")
+        return place_phrase(chance, side, nouns=spots)
+    if "plant" in noun.tags:
+        side = chance.weighted((70, "in"), (16, "next to"), (14, "behind"))
+        grounds = nouns_with("outdoors") if side == "in" else nouns_with("building", "river")
+        return place_phrase(chance, side, nouns=grounds)
+    side = chance.weighted((38, "in"), (44, "on"), (18, "under"))
+    inside = nouns_with("container", "room", "kitchen", "car", "office", "classroom")
+    spots = inside if side == "in" else nouns_at(side)
+    if "building" in noun.tags or "driven" in noun.tags:
+        side, spots = "in", nouns_with("town")
+    return place_phrase(chance, side, nouns=tuple(n for n in spots if n.en != noun.en))
+
+
+MOVABLE = ("person", "animal", "food", "mass", "drink", "thing", "thing", "plant")
+
+
+def location(chance: Chance) -> Pair:
+    """ "the book is on the table": 书 在 桌子 上."""
+    noun = chance.one_of(nouns_with(chance.one_of(MOVABLE)))
+    subject = noun_phrase(chance, noun, LOCATED, adjectives=0.25)
+    if "person" in noun.tags and chance.happens(0.5):
+        subject = subject_pronoun(chance.one_of(tuple(SUBJECT_PRONOUNS)))
+    place = somewhere(chance, noun)
+    tense = chance.weighted((78, "now"), (22, "past"))
+    time = any_time(chance, tense, 0.7 if tense == "past" else 0.12)
+    if chance.happens(0.16):
+        be, _, no = not_words(chance, PAST_BE[subject.be] if tense == "past" else subject.be)
+        english, chinese = subject.english + be, subject.chinese + tokens("不", no)
+    elif tense == "past":
+        english, chinese = (*subject.english, Word(PAST_BE[subject.be])), subject.chinese
+    else:
+        english, chinese, _ = opened(chance, subject)
+    english, chinese = english + place.english, chinese + place.chinese
+    english, chinese = timed(chance, Setting(tense, time=time), english, chinese)
+    facts = shown_facts(place_facts(subject, "be", place), subject.facts, place.facts)
+    return pair_of(english, chinese, f"location {tense}", facts)
+
+
+LOCATED = Determiners(
+    ((62, "the"), (26, "possessive"), (6, "this"), (6, "that")),
+    ((58, "the"), (28, "possessive"), (8, "these"), (6, "those")),
+    ((76, "the"), (24, "possessive")),
+)
+
+
+def existence(chance: Chance) -> Pair:
+    """ "there is a cat in the garden": 花园 里 有 一 只 猫."""
+    noun = chance.one_of(nouns_with(chance.one_of(MOVABLE)))
+    while "kin" in noun.tags:
+        noun = chance.one_of(nouns_with("person"))
+    place = somewhere(chance, noun)
+    kind = chance.weighted((68, "there is"), (10, "there was"), (12, "no"), (10, "question"))
+    choices = NEW_ON_STAGE if kind in ("there is", "there was") else DENIED_ON_STAGE
+    if kind == "no":
+        choices = NOTHING
+    elif "place:in cup" in place.facts and choices is NEW_ON_STAGE:
+        choices = IN_A_CUP
+    what = noun_phrase(chance, noun, choices, adjectives=0.25, plural=0.5)
+    be = Word(PAST_BE[what.be] if kind == "there was" else what.be)
+    there = Word("there")
+    front = place.chinese[1:]
+    verb: Chinese = (("有", there),)
+    first: English = (there, be)
+    last: Chinese = ()
+    if kind == "no":
+        no = Word("no")
+        first, verb = (there, be, no), (("没有", no),)
+    if kind == "question":
+        first, last = (be, there), (("吗", be),)
+    english = first + what.english + place.english
+    chinese = front + verb + what.chinese + last
+    time = any_time(chance, "past", 0.7) if kind == "there was" else None
+    english, chinese = timed(chance, Setting("past", time=time), english, chinese)
+    heads = tuple(f.removeprefix("place:") for f in place.facts if f.startswith("place:"))
+    facts = shown_facts(triples(what, "there", heads), what.facts, place.facts)
+    return pair_of(english, chinese, f"existence {kind}", facts)
+
+
+# no cup of tea in a cup
+IN_A_CUP = Determiners(((1, "a"),), ((1, ""),), ((70, ""), (30, "some")))
+NOTHING = Determiners(((1, ""),), ((1, ""),), ((1, ""),))

@@ -1,0 +1,44 @@
+"""The sentence patterns and how often each is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from model_core.training.datasets import Pair
+from model_core.training.tasks.chance import Chance
+from model_core.training.tasks.en_zh import actions, being, questions
+from model_core.training.tasks.en_zh.lexicon import UNKNOWN_TEXT
+
+LONGEST_SOURCE = 14
+UNKNOWN_CANDIDATES = 4
+
+PATTERNS: tuple[tuple[float, Callable[[Chance], Pair]], ...] = (
+    (36.0, actions.transitive),
+    (17.0, actions.intransitive),
+    (5.0, actions.seated),
+    (3.5, actions.going),
+    (3.0, actions.giving),
+    (9.0, being.quality),
+    (5.0, being.identity),
+    (5.0, being.location),
+    (4.0, being.existence),
+    (4.0, questions.whether_done),
+    (1.5, questions.whether_doing),
+    (2.5, questions.whether_being),
+    (2.0, questions.where),
+    (1.8, questions.what),
+    (1.8, questions.who),
+)
+
+
+def drawn(chance: Chance, *, with_unknown: bool = False) -> Pair:
+    """One sentence of at most 14 words; one of its words unknown if that is asked for."""
+    while True:
+        pattern = chance.weighted(*PATTERNS)
+        chance.start_sentence(chance.below(UNKNOWN_CANDIDATES) if with_unknown else -1)
+        pair = pattern(chance)
+        if len(pair.source) > LONGEST_SOURCE:
+            continue
+        if with_unknown and UNKNOWN_TEXT not in pair.source:
+            continue
+        return pair

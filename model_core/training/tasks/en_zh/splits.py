@@ -1,0 +1,107 @@
+"""Training sentences, and two test splits that say things no training sentence says.
+
+A triple is (subject, verb, object): lemmas of the head noun or pronoun, the verb and the
+object's head; the place with its preposition takes the object's part for a verb without object
+("cat/sleep/on table"), the adjective or noun after "to be". Relative clauses have triples of
+their own. Intransitive sentences without a place have none. Every sentence of "held_out" has a
+triple, and none of its triples occurs in training. Every sentence of "unseen_pairs" has an
+adjective-noun pair ("red apple", "the apple is red") that never occurs in training. Pairs with
+"old" are all shown: whether it is 旧 or 年老 of a noun can only be learnt from that noun.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from zlib import crc32
+
+import numpy as np
+
+from model_core.training.datasets import Dataset, Pair
+from model_core.training.tasks.chance import Chance
+from model_core.training.tasks.en_zh.lexicon import adjectives_for, nouns
+from model_core.training.tasks.en_zh.sentences import drawn
+
+TRAIN_SIZE = 40_000
+HELD_OUT_SIZE = 1_000
+UNSEEN_SIZE = 500
+UNKNOWN_SHARE = 0.15
+# Short sentences are few, and a model that meets them once does not learn them.
+MOST_COPIES = 6
+
+# Shares of all possible triples and pairs that are kept from training.
+HELD_OUT_PERMILLE = 100
+UNSEEN_PERMILLE = 70
+
+Keep = Callable[[Pair], bool]
+
+
+class Secrets:
+    """Which triples and adjective-noun pairs training must not see, decided by the seed alone."""
+
+    def __init__(self, seed: int, shown: Iterable[str] = ()) -> None:
+        self._seed = seed
+        self._shown = frozenset(shown)
+
+    def has(self, fact: str) -> bool:
+        """Whether this fact is kept from training; those `shown` in examples never are."""
+        if fact.startswith("adjective:old "):
+            return False
+        permille = HELD_OUT_PERMILLE if fact.startswith("triple:") else UNSEEN_PERMILLE
+        # a checksum, since hash() differs from one Python process to the next
+        secret = crc32(f"{self._seed} {fact}".encode()) % 1000 < permille
+        return secret and fact not in self._shown
+
+    def unseen_pairs(self) -> list[str]:
+        """The adjective-noun pairs that are kept from training."""
+        pairs = (f"{a.en} {noun.en}" for noun in nouns() for a in adjectives_for(noun))
+        return [pair for pair in dict.fromkeys(pairs) if self.has(f"adjective:{pair}")]
+
+    def for_training(self, pair: Pair) -> bool:
+        return not any(map(self.has, pair.facts))
+
+    def for_held_out(self, pair: Pair) -> bool:
+        triples = [fact for fact in pair.facts if fact.startswith("triple:")]
+        pairs = [fact for fact in pair.facts if not fact.startswith("triple:")]
+        return bool(triples) and all(map(self.has, triples)) and not any(map(self.has, pairs))
+
+    def for_unseen(self, pair: Pair) -> bool:
+        triples = [fact for fact in pair.facts if fact.startswith("triple:")]
+        pairs = [fact for fact in pair.facts if not fact.startswith("triple:")]
+        # "the apple is red" is a triple as well; as a pair it may be tested here
+        quality = pair.template.startswith(("quality", "question quality"))
+        return any(map(self.has, pairs)) and (quality or not any(map(self.has, triples)))
+
+
+def training(chance: Chance, size: int, keep: Keep) -> list[Pair]:
+    """`size` sentences that may be kept; the same one a few times at most."""
+    pairs: list[Pair] = []
+    copies: Counter[tuple[str, ...]] = Counter()
+    while len(pairs) < size:
+        pair = drawn(chance, with_unknown=chance.happens(UNKNOWN_SHARE))
+        if copies[pair.source] < MOST_COPIES and keep(pair):
+            copies[pair.source] += 1
+            pairs.append(pair)
+    return pairs
+
+
+def test(chance: Chance, size: int, keep: Keep, seen: set[tuple[str, ...]]) -> list[Pair]:
+    """`size` different sentences that may be kept, none of them `seen` before."""
+    pairs: list[Pair] = []
+    while len(pairs) < size:
+        pair = drawn(chance)
+        if pair.source not in seen and keep(pair):
+            seen.add(pair.source)
+            pairs.append(pair)
+    return pairs
+
+
+def split(name: str, seed: int, shown: Iterable[str] = ()) -> Dataset:
+    """All splits; each has its own random stream, so its size does not change the others."""
+    secrets = Secrets(seed, shown)
+    streams = [Chance(np.random.default_rng(s)) for s in np.random.SeedSequence(seed).spawn(3)]
+    train = training(streams[0], TRAIN_SIZE, secrets.for_training)
+    seen = {pair.source for pair in train}
+    held_out = test(streams[1], HELD_OUT_SIZE, secrets.for_held_out, seen)
+    unseen = test(streams[2], UNSEEN_SIZE, secrets.for_unseen, seen)
+    return Dataset(name, {"train": train, "held_out": held_out, "unseen_pairs": unseen})
