@@ -6,6 +6,7 @@ No Qt and no deep-learning framework is imported here.
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 
 from model_core import bundled, checkpoints
 from model_core.checkpoints import CheckpointError
@@ -32,7 +33,13 @@ def open_checkpoint(source: str | PathLike[str], dtype: str = "float32") -> Mode
     """
     if dtype not in ("float32", "float64"):
         raise ValueError(f'dtype is {dtype!r}, expected "float32" or "float64"')
-    path = bundled.path_of(source) if source in bundled.names() else source
+    path = Path(source)
+    if str(source) in bundled.names():
+        path = bundled.path_of(str(source))
+    elif path == Path(path.name) and not path.exists():
+        known = ", ".join(bundled.names()) or "there is none"
+        expected = f"a checkpoint file or a bundled model ({known})"
+        raise CheckpointError(path, "there is no such file", expected)
     contents = checkpoints.open_file(path, dtype)
     return Model(
         contents.config,
