@@ -1,30 +1,21 @@
-"""The drawing layer: places, colours, words and signals of the painted widgets."""
+"""The other painted widgets: places, words and signals."""
 
 from __future__ import annotations
-
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QRawFont
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
+from tests.gui.samples import FONT, LEFT_BUTTON, at, matrix
 from visualizer import fonts
-from visualizer.lenses.picture import Bars, Matrix
-from visualizer.palettes import contrast
-from visualizer.stylesheet import stylesheet
-from visualizer.theme import TEXT_PAIRS, THEMES, qpalette
-from visualizer.widgets import figures
+from visualizer.lenses.picture import Bars
+from visualizer.theme import THEMES
 from visualizer.widgets.bars import TokenBars
 from visualizer.widgets.controls import Badge, Choice, LabelledSlider, SectionHead, SeedBox
 from visualizer.widgets.formula import Formula
 from visualizer.widgets.head_strip import HeadStrip
 from visualizer.widgets.heatmap import HeatMap
-from visualizer.widgets.heatmap_cells import colour_indices
 from visualizer.widgets.model_map import Block, ModelMap
 from visualizer.widgets.notice import EmptyState, NoticeBar
 from visualizer.widgets.op_chips import OpChips
@@ -32,255 +23,10 @@ from visualizer.widgets.timeline import Segment, Timeline
 from visualizer.widgets.token_chips import Chip, TokenChips
 from visualizer.widgets.transport import TransportButton
 
-ROOT = Path(__file__).parents[2]
-FONT = ROOT / "resources" / "fonts" / fonts.FILE_NAME
-LEFT_BUTTON = Qt.MouseButton.LeftButton
-
 
 @pytest.fixture(autouse=True)
 def bundled_font(qapp: QApplication) -> None:
     fonts.install_fonts(qapp, FONT, exact=True)
-
-
-def matrix(rows: int, columns: int, **more) -> Matrix:
-    values = np.linspace(0, 1, rows * columns, dtype=np.float32).reshape(rows, columns)
-    more = {"values": values, "hidden": None, "palette": "sequential", **more}
-    labels = {
-        "row_labels": tuple(f"r{i}" for i in range(rows)),
-        "column_labels": tuple(f"c{i}" for i in range(columns)),
-    }
-    return Matrix(**{**labels, **more})
-
-
-def at(point: QPointF) -> QPoint:
-    return point.toPoint()
-
-
-# Colours.
-
-
-@pytest.mark.parametrize("name", THEMES)
-def test_every_text_has_a_contrast_of_at_least_four_and_a_half(name):
-    theme = THEMES[name]
-    poor = {
-        pair: round(contrast(getattr(theme, pair[0]), getattr(theme, pair[1])), 2)
-        for pair in TEXT_PAIRS
-        if contrast(getattr(theme, pair[0]), getattr(theme, pair[1])) < 4.5
-    }
-    assert poor == {}
-
-
-def test_contrast_is_the_ratio_that_wcag_defines():
-    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
-    # The lightest grey that passes AA on white, and the first that does not.
-    assert contrast("#767676", "#ffffff") >= 4.5 > contrast("#777777", "#ffffff")
-
-
-@pytest.mark.parametrize("name", THEMES)
-@pytest.mark.parametrize("palette", ["sequential", "diverging", "mask"])
-def test_a_cells_number_can_be_read_on_every_colour_of_the_table(name, palette):
-    theme = THEMES[name]
-    for colour, white in zip(theme.table(palette), theme.ink(palette)):
-        cell = "#" + bytes(colour).hex()
-        assert contrast("#ffffff" if white else "#000000", cell) >= 4.5
-
-
-def test_the_sequential_table_is_viridis():
-    table = THEMES["light"].table("sequential")
-    assert table.shape == (256, 3) and table.dtype == np.uint8
-    # matplotlib: viridis(0), viridis(0.5), viridis(1.0)
-    assert [bytes(table[i]).hex() for i in (0, 128, 255)] == ["440154", "21918c", "fde725"]
-
-
-@pytest.mark.parametrize("name", THEMES)
-def test_a_diverging_zero_is_neutral_and_the_signs_are_blue_and_red(name):
-    theme = THEMES[name]
-    table = theme.table("diverging").astype(int)
-    index = colour_indices(np.array([[-2.0, -0.0, 0.0, 2.0]]), -2.0, 2.0)[0]
-    low, zero, also_zero, high = (table[i] for i in index)
-    assert (zero == also_zero).all()
-    assert np.ptp(zero) < 20
-    assert low[2] - low[0] > 60 and high[0] - high[2] > 60
-    surface = np.array([int(theme.surface[i : i + 2], 16) for i in (1, 3, 5)])
-    assert np.abs(zero - surface).max() < 16
-
-
-def test_values_that_are_no_numbers_do_not_disturb_the_range():
-    values = np.array([[-np.inf, 0.5, np.inf, np.nan]], np.float32)
-    assert colour_indices(values, 0.0, 1.0)[0].tolist() == [0, 128, 255, 0]
-
-
-# The font.
-
-
-def test_the_bundled_font_draws_chinese_and_the_signs_in_use(qapp):
-    raw = QRawFont.fromFont(qapp.font())
-    assert raw.familyName().startswith("Noto Sans")
-    for sign in "今天睡觉祖母→…·√Σ∞×≤μσγβ×“”":
-        assert raw.supportsCharacter(ord(sign)), sign
-
-
-def test_a_font_file_that_is_none_is_refused(qapp, tmp_path):
-    broken = tmp_path / "broken.otf"
-    broken.write_bytes(b"not a font")
-    with pytest.raises(RuntimeError, match=r"broken\.otf"):
-        fonts.install_fonts(qapp, broken)
-
-
-# Numbers.
-
-
-@pytest.mark.parametrize(
-    ("probability", "text"),
-    [
-        (0.742, "74.2 %"),
-        (0.0491, "4.9 %"),
-        (0.0031, "0.31 %"),
-        (0.000031, "0.0031 %"),
-        (0.9996, "99.96 %"),
-        (0.99999, "99.999 %"),
-        (0.0, "0 %"),
-        (1.0, "100 %"),
-        (2e-12, "2e-10 %"),
-    ],
-)
-def test_a_percentage_keeps_the_digits_that_tell(probability, text):
-    assert figures.percent(probability).replace("\u00a0", " ") == text
-
-
-def test_no_probability_between_nought_and_one_is_written_as_either():
-    for exponent in range(1, 8):
-        for p in (10.0**-exponent, 1 - 10.0**-exponent, 0.5 * 10.0**-exponent):
-            digits = figures.percent_digits(p)
-            assert 0 < float(digits) < 100, (p, digits)
-            assert float(digits) / 100 == pytest.approx(p, rel=0.06)
-
-
-def test_cells_never_show_a_negative_zero():
-    assert figures.cell_texts(np.array([[-0.001, -0.02, 0.3]]), "%.2f") == ["0.00", "-0.02", "0.30"]
-    assert figures.cell_texts(np.array([[-0.5, 0.5, 1.0]]), ".%.2f") == ["-.50", ".50", "1.00"]
-
-
-# The heatmap.
-
-
-@pytest.mark.parametrize("scale", ["1", "1.5", "2"])
-def test_the_pixel_under_the_pointer_belongs_to_the_cell_that_is_named(scale):
-    """Shapes 5×9 and 9×5, pixel by pixel, in a process with its own scale."""
-    run = subprocess.run(
-        [sys.executable, Path(__file__).with_name("scaled_heatmap.py"), scale],
-        env={
-            **os.environ,
-            "QT_QPA_PLATFORM": "offscreen",
-            "QT_SCALE_FACTOR": scale,
-            "PYTHONPATH": str(ROOT),
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-
-
-@pytest.mark.parametrize("shape", [(5, 9), (9, 5), (1, 1), (14, 64), (12, 300), (64, 5)])
-def test_the_middle_of_every_cell_maps_back_to_it(qtbot, shape):
-    heatmap = HeatMap()
-    qtbot.addWidget(heatmap)
-    heatmap.resize(700, 520)
-    heatmap.set_matrix(matrix(*shape))
-    for row in range(shape[0]):
-        for column in range(shape[1]):
-            rect = heatmap.cell_rect(row, column)
-            assert rect.width() >= 1 and rect.height() >= 1
-            assert heatmap.rect().contains(rect.toRect())
-            assert heatmap.cell_at(rect.center()) == (row, column)
-
-
-def test_hovering_and_clicking_a_cell_is_told_once(qtbot):
-    heatmap = HeatMap()
-    qtbot.addWidget(heatmap)
-    heatmap.resize(500, 400)
-    heatmap.set_matrix(matrix(4, 6))
-    heatmap.show()
-    told: list[object] = []
-    heatmap.cellHovered.connect(lambda r, c: told.append((r, c)))
-    heatmap.left.connect(lambda: told.append("left"))
-    middle = heatmap.cell_rect(2, 5).center()
-    qtbot.mouseMove(heatmap, at(middle))
-    qtbot.mouseMove(heatmap, at(middle + QPointF(2, 2)))
-    qtbot.mouseMove(heatmap, QPoint(1, 1))
-    qtbot.waitUntil(lambda: told == [(2, 5), "left"])
-    with qtbot.waitSignal(heatmap.cellClicked) as clicked:
-        qtbot.mouseClick(heatmap, LEFT_BUTTON, pos=at(heatmap.cell_rect(3, 0).center()))
-    assert clicked.args == [3, 0]
-
-
-def colours_in(heatmap: HeatMap, row: int, column: int) -> set[int]:
-    picture = heatmap.grab().toImage()
-    rect = heatmap.cell_rect(row, column).toRect().adjusted(1, 1, -1, -1)
-    return {
-        picture.pixel(x, y)
-        for x in range(rect.left(), rect.right())
-        for y in range(rect.top(), rect.bottom())
-    }
-
-
-@pytest.mark.parametrize("name", THEMES)
-@pytest.mark.parametrize("palette", ["sequential", "diverging"])
-def test_a_masked_cell_is_hatched_and_looks_like_no_value(qtbot, name, palette):
-    heatmap = HeatMap()
-    qtbot.addWidget(heatmap)
-    heatmap.resize(300, 300)
-    heatmap.set_theme(THEMES[name])
-    hidden = np.array([[False, True], [False, False]])
-    heatmap.set_matrix(
-        matrix(2, 2, values=np.zeros((2, 2), np.float32), hidden=hidden, palette=palette, low=-1.0)
-    )
-    masked, zero = colours_in(heatmap, 0, 1), colours_in(heatmap, 1, 1)
-    assert len(masked) == 2  # the ground and the lines, no number
-    table = {int(c) for c in heatmap.theme.packed_table(palette)}
-    assert not masked & table
-    assert zero & table
-
-
-def test_a_matrix_without_cells_shows_the_empty_text(qtbot):
-    heatmap = HeatMap()
-    qtbot.addWidget(heatmap)
-    heatmap.resize(300, 200)
-    heatmap.set_matrix(matrix(0, 4))
-    blank = heatmap.grab().toImage()
-    assert heatmap.cell_at(QPointF(150, 100)) is None
-    heatmap.set_empty_text("nothing to show")
-    assert heatmap.grab().toImage() != blank
-
-
-def test_a_new_matrix_of_another_shape_ends_the_hover_without_a_signal(qtbot):
-    heatmap = HeatMap()
-    qtbot.addWidget(heatmap)
-    heatmap.resize(400, 400)
-    heatmap.set_matrix(matrix(6, 6))
-    heatmap.show()
-    qtbot.mouseMove(heatmap, at(heatmap.cell_rect(5, 5).center()))
-    qtbot.waitUntil(lambda: heatmap.hovered == (5, 5))
-    with qtbot.assertNotEmitted(heatmap.left):
-        heatmap.set_matrix(matrix(2, 2))
-    assert heatmap.hovered is None
-
-
-def test_colour_of_a_large_cell_is_its_values_colour(qtbot):
-    heatmap = HeatMap()
-    qtbot.addWidget(heatmap)
-    heatmap.resize(500, 400)
-    picture = matrix(3, 4)
-    heatmap.set_matrix(picture)
-    shown = heatmap.grab().toImage()
-    table = heatmap.theme.packed_table("sequential")
-    for row in range(3):
-        for column in range(4):
-            corner = heatmap.cell_rect(row, column).topLeft() + QPointF(2, 2)
-            expected = table[round(float(picture.values[row, column]) * 255)]
-            assert shown.pixel(at(corner)) == int(expected)
 
 
 # Heads.
@@ -544,7 +290,7 @@ def test_a_choice_and_a_seed_tell_the_users_doing_alone(qtbot):
     choice.set_options(("贪心", "采样"), 1)
     seed.set_value(42)
     assert told == []
-    qtbot.mouseClick(choice.findChildren(type(choice._group.button(0)))[0], LEFT_BUTTON)
+    qtbot.mouseClick(choice.findChildren(QPushButton)[0], LEFT_BUTTON)
     qtbot.keyClick(seed, Qt.Key.Key_Up)
     seed.selectAll()
     qtbot.keyClicks(seed, "7x")
@@ -597,12 +343,3 @@ def test_a_widget_without_data_paints_at_every_size_and_theme(qtbot, qapp, make)
         for size in ((1, 1), (40, 10), (600, 400)):
             widget.resize(*size)
             assert not widget.grab().isNull()
-
-
-@pytest.mark.parametrize("name", THEMES)
-def test_the_style_sheet_sets_no_font_sizes_and_no_role_is_left_to_qt(qapp, name):
-    theme = THEMES[name]
-    assert "font" not in stylesheet(theme, 13)
-    palette = qpalette(theme)
-    assert palette.color(palette.ColorRole.Base).name() == theme.surface
-    assert palette.color(palette.ColorRole.Text).name() == theme.text
