@@ -16,6 +16,7 @@ from model_core.training.tasks.en_zh.noun_phrases import (
     SUBJECT,
     Determiners,
     NounPhrase,
+    Relative,
     joined,
     noun_phrase,
     object_pronoun,
@@ -33,6 +34,7 @@ NAMED = {
     "television": ("TV", "电视"),
     "language": ("", ""),
 }
+MASCULINE = frozenset(("he", "boy", "man", "father"))
 LANGUAGES = {"Chinese": "中文", "English": "英语"}
 
 
@@ -69,9 +71,9 @@ def subject_of(
     noun = chance.one_of(nouns)
     if extended and chance.happens(0.07):
         return pair_of_nouns(chance, noun, nouns, SUBJECT)
-    relative = None
+    relative: Relative | None = None
     if extended and chance.happens(0.1):
-        relative = lambda noun, many: subject_relative(chance, noun, many)  # noqa: E731
+        relative = subject_relative
     return noun_phrase(chance, noun, SUBJECT, plural=0.3, relative=relative)
 
 
@@ -112,16 +114,20 @@ def object_of(
     if kind in NAMED:
         return named(kind, chance)
     nouns = tuple(n for n in nouns_with(kind) if n.en not in subject.heads)
+    if not MASCULINE.isdisjoint(subject.heads) and "clothes" in verb.objects:
+        nouns = tuple(n for n in nouns if n.en != "dress")
+    if not nouns:
+        return object_of(chance, verb, subject, determiners, extended=extended)
     noun = chance.one_of(nouns)
     countable = bool(noun.measure)
     if extended and countable and chance.happens(0.05):
         return pair_of_nouns(chance, noun, nouns, determiners)
-    relative = None
+    relative: Relative | None = None
     if extended and countable and chance.happens(0.07):
         if "person" in noun.tags or ("animal" in noun.tags and chance.happens(0.7)):
-            relative = lambda noun, many: subject_relative(chance, noun, many)  # noqa: E731
+            relative = subject_relative
         else:
-            relative = lambda noun, many: object_relative(chance, noun, many)  # noqa: E731
+            relative = object_relative
     return noun_phrase(
         chance,
         noun,

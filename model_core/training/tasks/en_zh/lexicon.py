@@ -27,7 +27,8 @@ class Noun:
 class Adjective:
     """An adjective: `zh` before a noun, `predicate` after "is".
 
-    sort: colour, size, old (its Chinese depends on the noun), state (it passes) or plain.
+    sort: colour, size, old (its Chinese depends on the noun), state (it passes), taste (said of
+    animals as a predicate only) or plain.
     """
 
     en: str
@@ -52,7 +53,7 @@ class Verb:
     negation), skill (can is 会), here (no place beside it), place (a place may follow),
     anywhere (on, under, behind too), water (only rivers and lakes), seat (Chinese has the place
     behind the verb), dwelling and den (people and animals live there), special (this sense is
-    known by its object).
+    known by its object), long (it goes on for weeks).
     """
 
     en: str

@@ -36,6 +36,7 @@ CLASHING = {
     "they": ("them",),
 }
 POSSESSIVES = {"my": "我", "your": "你", "his": "他", "her": "她", "our": "我们", "their": "他们"}
+OWN = {"I": "my", "you": "your", "he": "his", "she": "her", "we": "our", "they": "their"}
 NUMERALS = {"two": "两", "three": "三", "four": "四", "five": "五"}
 POINTING = {"this": "这", "that": "那"}
 POINTING_PLURAL = {"these": "这些", "those": "那些"}
@@ -43,6 +44,8 @@ POINTING_PLURAL = {"these": "这些", "those": "那些"}
 # Before a relative clause: "my friend who likes cats", 我 喜欢 猫 的 朋友, can be read in two ways.
 WITH_RELATIVE = ("the", "a", "", "many", "some")
 
+# A relative clause for a noun, singular or plural.
+Relative = Callable[[Chance, Noun, bool], Phrase]
 Choices = tuple[tuple[float, str], ...]
 
 
@@ -141,13 +144,15 @@ def noun_phrase(
     *,
     adjectives: float = 0.3,
     plural: float = 0.35,
-    relative: Callable[[Noun, bool], Phrase] | None = None,
+    relative: Relative | None = None,
     may_be_unknown: bool = True,
     as_predicate: bool = False,
+    not_of: str = "",
 ) -> NounPhrase:
     """A phrase around `noun`: plural and with an adjective with these probabilities.
 
     `as_predicate`: it stands after "are", where 们 is not said (他们 是 我 的 朋友).
+    `not_of`: the pronoun of whom it shall not be ("I am my nurse").
     """
     many = bool(noun.plural) and chance.happens(plural)
     counted = bool(noun.measure)
@@ -157,13 +162,16 @@ def noun_phrase(
         determiner = "possessive"
     elif determiner == "possessive" and "unowned" in noun.tags:
         determiner = "the"
-    clause = relative(noun, many) if relative and determiner in WITH_RELATIVE else None
+    clause = relative(chance, noun, many) if relative and determiner in WITH_RELATIVE else None
     described = noun_with_adjectives(chance, noun, many, adjectives, may_be_unknown)
     if determiner == "glass":
         return in_a_glass(chance, noun, described)
     noun_word = described.english[-1]
     measure = "" if many and determiner != "numeral" else described.measure
-    before = determined(chance, determiner, described.english[0].text, measure, noun_word)
+    if determiner == "possessive":
+        before = possessive(chance.one_of([p for p in POSSESSIVES if p != OWN.get(not_of)]))
+    else:
+        before = determined(chance, determiner, described.english[0].text, measure, noun_word)
     chinese = before.chinese + (clause.chinese if clause else ()) + described.chinese
     if described.personal and many and determiner in ("the", "possessive") and not as_predicate:
         chinese += (("们", noun_word),)
@@ -188,11 +196,13 @@ class Described:
 def noun_with_adjectives(
     chance: Chance, noun: Noun, many: bool, probability: float, may_be_unknown: bool
 ) -> Described:
+    shown = chance.known_or(noun, unknown_noun(noun)) if may_be_unknown else noun
     chosen = chosen_adjectives(chance, noun) if chance.happens(probability) else []
+    if shown is not noun:
+        chosen = [a for a in chosen if a.sort != "old"]
     english: English = ()
     chinese: Chinese = ()
     facts: list[str] = []
-    shown = chance.known_or(noun, unknown_noun(noun)) if may_be_unknown else noun
     for adjective in chosen:
         word = Word(adjective.en)
         facts.append(f"adjective:{adjective.en} {noun.en}")
@@ -219,6 +229,8 @@ def noun_with_adjectives(
 def chosen_adjectives(chance: Chance, noun: Noun) -> list[Adjective]:
     """One adjective, sometimes with a colour behind it: 大 黑 猫, 漂亮 的 红 花."""
     fitting = adjectives_for(noun)
+    if "animal" in noun.tags:
+        fitting = tuple(a for a in fitting if a.sort != "taste")
     if not fitting:
         return []
     first = chance.one_of(fitting)
@@ -256,8 +268,6 @@ def determined(
         return simple("many", "很多")
     if determiner == "some":
         return simple("some", "一些")
-    if determiner == "possessive":
-        return possessive(chance.one_of(tuple(POSSESSIVES)))
     raise ValueError(f"there is no determiner {determiner!r}")
 
 

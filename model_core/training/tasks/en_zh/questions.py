@@ -15,15 +15,13 @@ from model_core.training.tasks.en_zh.actions import (
     triples,
 )
 from model_core.training.tasks.en_zh.being import (
-    LOCATED,
     adjectives_of_pronoun,
     describable,
     pointing,
-    somewhere,
+    said_of,
 )
 from model_core.training.tasks.en_zh.lexicon import (
     Verb,
-    adjectives_for,
     nouns_with,
     unknown_adjective,
 )
@@ -39,6 +37,7 @@ from model_core.training.tasks.en_zh.noun_phrases import (
 from model_core.training.tasks.en_zh.phrase import Phrase, Word, pair_of, tokens
 from model_core.training.tasks.en_zh.places import place_of_action
 from model_core.training.tasks.en_zh.verb_phrases import MODALS
+from model_core.training.tasks.en_zh.whereabouts import LOCATED, somewhere
 
 
 def asker_verbs(kind: str) -> tuple[Verb, ...]:
@@ -115,7 +114,13 @@ def whether_being(chance: Chance) -> Pair:
         )
         plural = 1.0 if subject.be == "are" and subject.heads[0] != "you" else 0.0
         what = noun_phrase(
-            chance, noun, DENIED_WHAT, adjectives=0.2, plural=plural, as_predicate=True
+            chance,
+            noun,
+            DENIED_WHAT,
+            adjectives=0.2,
+            plural=plural,
+            as_predicate=True,
+            not_of=subject.heads[0],
         )
         be = Word(subject.be)
         english = (be, *subject.english, *what.english)
@@ -154,7 +159,7 @@ def whether_so(chance: Chance) -> Pair:
         described: tuple[str, ...] = ()
     else:
         noun = chance.one_of(describable())
-        adjective = chance.one_of(adjectives_for(noun))
+        adjective = said_of(chance, noun)
         described = (f"adjective:{adjective.en} {noun.en}",)
         subject = noun_phrase(chance, noun, LOCATED, adjectives=0.0)
     adjective = chance.known_or(adjective, unknown_adjective(adjective))

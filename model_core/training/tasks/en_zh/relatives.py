@@ -12,7 +12,7 @@ from model_core.training.tasks.en_zh.noun_phrases import (
     noun_phrase,
     subject_pronoun,
 )
-from model_core.training.tasks.en_zh.phrase import Phrase, Word, tokens
+from model_core.training.tasks.en_zh.phrase import Chinese, Phrase, Word, tokens
 from model_core.training.tasks.en_zh.places import place_of_action
 
 
@@ -32,7 +32,11 @@ def verbs_to(noun: Noun) -> tuple[Verb, ...]:
     return tuple(
         v
         for v in verbs()
-        if takes(v.objects, noun) and plain(v) and "person" in v.subjects and not v.preposition
+        if takes(v.objects, noun)
+        and plain(v)
+        and "person" in v.subjects
+        and "have" not in v.flags
+        and not v.preposition
     )
 
 
@@ -47,7 +51,7 @@ def subject_relative(chance: Chance, noun: Noun, many: bool) -> Phrase:
     who = Word("who" if "person" in noun.tags else "that")
     past = chance.happens(0.35)
     word = Word(verb.past if past else verb.en if many else verb.third)
-    after = ()
+    after: Chinese = ()
     if past and verb.flags.isdisjoint(("stative", "no_le")):
         after = tokens("了", word)
     if not verb.objects:
@@ -58,10 +62,9 @@ def subject_relative(chance: Chance, noun: Noun, many: bool) -> Phrase:
         where = [f.removeprefix("place:") for f in place.facts if f.startswith("place:")]
         facts = tuple(f"triple:{noun.en}/{verb.en}/{w}" for w in where)
         return Phrase(english, chinese, facts + place.facts)
-    kinds = tuple(kind for kind in verb.objects if nouns_with(kind))
-    if not kinds:
+    things = [n for n in nouns_with(chance.one_of(verb.objects)) if n.en != noun.en]
+    if not things:  # a pronoun, music, a language
         return subject_relative(chance, noun, many)
-    things = [n for n in nouns_with(chance.one_of(kinds)) if n.en != noun.en]
     thing = noun_phrase(chance, chance.one_of(things), INNER, adjectives=0.15, may_be_unknown=False)
     english = (who, word, *(Word(w) for w in verb.preposition.split()), *thing.english)
     chinese = (*tokens(verb.zh, word), *after, *thing.chinese, ("的", who))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from model_core.training.datasets import Pair
 from model_core.training.tasks.chance import Chance
-from model_core.training.tasks.en_zh import actions, being, questions
+from model_core.training.tasks.en_zh import actions, being, questions, whereabouts
 from model_core.training.tasks.en_zh.lexicon import UNKNOWN_TEXT
 
 LONGEST_SOURCE = 14
@@ -19,9 +19,10 @@ PATTERNS: tuple[tuple[float, Callable[[Chance], Pair]], ...] = (
     (3.5, actions.going),
     (3.0, actions.giving),
     (9.0, being.quality),
+    (0.7, being.weather),
     (5.0, being.identity),
-    (5.0, being.location),
-    (4.0, being.existence),
+    (5.0, whereabouts.location),
+    (4.0, whereabouts.existence),
     (4.0, questions.whether_done),
     (1.5, questions.whether_doing),
     (2.5, questions.whether_being),

@@ -85,7 +85,7 @@ def training(chance: Chance, size: int, keep: Keep) -> list[Pair]:
     return pairs
 
 
-def test(chance: Chance, size: int, keep: Keep, seen: set[tuple[str, ...]]) -> list[Pair]:
+def unheard(chance: Chance, size: int, keep: Keep, seen: set[tuple[str, ...]]) -> list[Pair]:
     """`size` different sentences that may be kept, none of them `seen` before."""
     pairs: list[Pair] = []
     while len(pairs) < size:
@@ -102,6 +102,6 @@ def split(name: str, seed: int, shown: Iterable[str] = ()) -> Dataset:
     streams = [Chance(np.random.default_rng(s)) for s in np.random.SeedSequence(seed).spawn(3)]
     train = training(streams[0], TRAIN_SIZE, secrets.for_training)
     seen = {pair.source for pair in train}
-    held_out = test(streams[1], HELD_OUT_SIZE, secrets.for_held_out, seen)
-    unseen = test(streams[2], UNSEEN_SIZE, secrets.for_unseen, seen)
+    held_out = unheard(streams[1], HELD_OUT_SIZE, secrets.for_held_out, seen)
+    unseen = unheard(streams[2], UNSEEN_SIZE, secrets.for_unseen, seen)
     return Dataset(name, {"train": train, "held_out": held_out, "unseen_pairs": unseen})

@@ -77,7 +77,7 @@ def tenses_of(verb: Verb) -> tuple[tuple[float, str], ...]:
 def setting_for(chance: Chance, verb: Verb, third: bool) -> Setting:
     """A tense with what goes with it; a time phrase where the tense would not show otherwise."""
     tense = chance.weighted(*tenses_of(verb))
-    negated = tense != "must" and chance.happens(0.15)
+    negated = tense != "must" and chance.happens(0.3 if verb.not_zh else 0.15)
     if negated and "never_not" in verb.flags and tense in ("present", "can"):
         negated = False
     adverb = ""
@@ -86,26 +86,32 @@ def setting_for(chance: Chance, verb: Verb, third: bool) -> Setting:
             adverb
             for adverb in ADVERBS
             if adverb == "also"
-            or not ("stative" in verb.flags or (adverb == "never" and "result" in verb.flags))
+            or (
+                verb.flags.isdisjoint(("stative", "long"))
+                and not (adverb == "never" and "result" in verb.flags)
+            )
         ]
         adverb = chance.one_of(fitting)
     shows_no_tense = verb.en == UNKNOWN_TEXT or (verb.same_past and not third)
     needs_time = shows_no_tense and not negated and tense in ("present", "past") and not adverb
     may_have_time = adverb in ("", "also") and (
-        "stative" not in verb.flags or tense in ("past", "future")
+        verb.flags.isdisjoint(("stative", "long")) or tense in ("past", "future")
     )
     time = None
     if needs_time and not (verb.en == UNKNOWN_TEXT and tense == "present"):
         time = chance.one_of([t for t in times(tense) if t.en != "today"])
     elif may_have_time and chance.happens(0.4):
         of_tense = {"like": "habit", "present": "present", "now": "now", "past": "past"}
-        time = chance.one_of(times(of_tense.get(tense, "future")))
+        fitting_times = times(of_tense.get(tense, "future"))
+        if "long" in verb.flags:
+            fitting_times = tuple(t for t in fitting_times if t.en.endswith(("week", "year")))
+        time = chance.one_of(fitting_times)
     return Setting(tense, negated, adverb, time)
 
 
 def not_words(chance: Chance, auxiliary: str) -> tuple[English, Word, Word]:
     """ "does not" or "doesn't": all words, the auxiliary among them, the "not" among them."""
-    if auxiliary in SHORT_NOT and chance.happens(0.4):
+    if auxiliary in SHORT_NOT and chance.happens(0.45):
         word = Word(SHORT_NOT[auxiliary])
         return (word,), word, word
     if auxiliary == "can":
