@@ -1,0 +1,176 @@
+"""The composition root: store, engine, window and settings, and what passes between them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import TracebackType
+
+import platformdirs
+from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from model_core import bundled
+from visualizer import actions, fonts, navigation
+from visualizer.engine import Engine, one_sentence
+from visualizer.main_window import MainWindow
+from visualizer.settings import Settings, default_path
+from visualizer.state import ModelEntry, Run, ViewState
+from visualizer.store import Store
+
+FIRST_MODEL = "en-zh"
+FIRST_SIZE = (1600, 1000)
+
+log = logging.getLogger("glassformer")
+
+
+def make_application(arguments: list[str], exact: bool = False) -> QApplication:
+    """The QApplication with style and font; exact: the same pixels on every machine."""
+    app = QApplication(arguments)
+    app.setApplicationName("Glassformer")
+    app.setDesktopFileName("glassformer")
+    app.setStyle("Fusion")
+    fonts.install_fonts(app, bundled.resources() / "fonts" / fonts.FILE_NAME, exact=exact)
+    return app
+
+
+class Session(QObject):
+    """One window with its engine: requests go out when inputs change, runs come back."""
+
+    def __init__(self, window: MainWindow, engine: Engine, settings: Settings | None) -> None:
+        super().__init__()
+        self.window, self.engine, self.settings = window, engine, settings
+        self.store = window.store
+        self._clock = QTimer(self)
+        self._clock.timeout.connect(self._on_tick)
+        self.store.changed.connect(self._on_changed)
+        engine.finished.connect(self._on_finished)
+        engine.failed.connect(self._on_failed)
+        engine.opened.connect(self._on_opened)
+        engine.open_failed.connect(self._on_open_failed)
+        window.openWanted.connect(self.open)
+        window.closing.connect(self.close)
+
+    def open(self, source: str | Path) -> None:
+        """Open a bundled model by its name, or a file."""
+        self.engine.open(source.expanduser().absolute() if isinstance(source, Path) else source)
+
+    def close(self) -> None:
+        """Stop the work and remember what is worth remembering."""
+        self._clock.stop()
+        self.engine.shutdown()
+        if self.settings is not None:
+            self.settings.remember(self.store.state)
+            self.settings.remember_geometry(self.window.saveGeometry())
+
+    def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
+        if fields & {"model", "inputs"} and new.model is not None:
+            self.engine.request(new.model, new.inputs)
+        if fields & {"playing", "speed"}:
+            if new.playing:
+                self._clock.start(round(1000 / new.speed))
+            else:
+                self._clock.stop()
+
+    def _on_finished(self, run: Run) -> None:
+        self.store.dispatch(actions.show_run, run)
+        log.info("run %d is on show: %s, %d rows", run.number, run.outcome, run.rows)
+
+    def _on_failed(self, reason: str) -> None:
+        self.store.dispatch(actions.show_notice, "error.run", "error", reason=reason)
+
+    def _on_opened(self, entry: ModelEntry) -> None:
+        self.store.dispatch(actions.open_model, entry)
+        log.info("opened %s", entry.name)
+        if self.settings is not None:
+            self.settings.remember(self.store.state)
+
+    def _on_open_failed(self, name: str, reason: str) -> None:
+        self.store.dispatch(actions.show_notice, "error.open", "error", file=name, reason=reason)
+        log.info("not opened: %s", reason)
+
+    def _on_tick(self) -> None:
+        self.store.dispatch(navigation.advance)
+
+
+class Mishaps(QObject):
+    """Takes exceptions that nobody caught: writes them down, and tells the user in one sentence."""
+
+    _happened = Signal(str)
+
+    def __init__(self, store: Store, log_file: Path) -> None:
+        super().__init__()
+        self._store, self._log_file = store, log_file
+        # queued: it may come from the worker's thread, or from within a draw
+        self._happened.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+
+    def take(
+        self, kind: type[BaseException], error: BaseException, where: TracebackType | None
+    ) -> None:
+        """What sys.excepthook calls."""
+        if issubclass(kind, KeyboardInterrupt):
+            QApplication.exit(130)
+            return
+        log.error("%s", "".join(traceback.format_exception(kind, error, where)))
+        self._happened.emit(one_sentence(error))
+
+    def _tell(self, reason: str) -> None:
+        self._store.dispatch(
+            actions.show_notice, "error.internal", "error", reason=reason, file=self._log_file
+        )
+
+
+def start_logging(verbose: bool) -> Path:
+    """Write to a file of the user's own; the file's path."""
+    path = platformdirs.user_log_path("glassformer") / "glassformer.log"
+    logging.getLogger().setLevel(logging.INFO)
+    handlers: list[logging.Handler] = [logging.StreamHandler()] if verbose else []
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(RotatingFileHandler(path, maxBytes=500_000, backupCount=1, delay=True))
+    except OSError:
+        pass  # a home that cannot be written to is no reason not to start
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        logging.getLogger().addHandler(handler)
+    return path
+
+
+def place_window(window: MainWindow, settings: Settings) -> None:
+    """As it was left, where that is still on a screen; else as large as the first size."""
+    kept = settings.geometry
+    if kept is not None and window.restoreGeometry(kept) and _on_a_screen(window.frameGeometry()):
+        return
+    room = QGuiApplication.primaryScreen().availableGeometry()
+    width, height = min(FIRST_SIZE[0], room.width()), min(FIRST_SIZE[1], room.height())
+    window.resize(width, height)
+    window.move(room.center() - QPoint(width // 2, height // 2))
+
+
+def _on_a_screen(frame: QRect) -> bool:
+    return any(screen.availableGeometry().intersects(frame) for screen in QGuiApplication.screens())
+
+
+def main(checkpoint: Path | str | None = None, verbose: bool = False) -> int:
+    """Show the window until it is closed; the exit code."""
+    log_file = start_logging(verbose)
+    app = make_application(sys.argv[:1])
+    settings = Settings(default_path())
+    store = Store(settings.apply_to(ViewState()))
+    mishaps = Mishaps(store, log_file)
+    sys.excepthook = mishaps.take
+    engine = Engine()
+    window = MainWindow(store)
+    session = Session(window, engine, settings)
+    place_window(window, settings)
+    window.show()
+    session.open(FIRST_MODEL if checkpoint is None else checkpoint)
+    try:
+        return int(app.exec())
+    finally:
+        sys.excepthook = sys.__excepthook__
+        engine.shutdown()

@@ -1,0 +1,72 @@
+"""Which key does what on the stage: one table, for the window and for the sheet of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+
+from visualizer import actions, navigation
+from visualizer.state import ViewState
+
+Action = Callable[[ViewState], ViewState]
+
+_KEY, _PLAIN = Qt.Key, Qt.KeyboardModifier.NoModifier
+_SHIFT, _CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
+_ALT = Qt.KeyboardModifier.AltModifier
+
+# These step from anywhere, from within a text field too: presenters' remote controls send them.
+ANYWHERE: dict[tuple[Qt.Key, Qt.KeyboardModifier], Action] = {
+    (_KEY.Key_PageDown, _PLAIN): navigation.next_op,
+    (_KEY.Key_PageUp, _PLAIN): navigation.previous_op,
+}
+ON_STAGE: dict[tuple[Qt.Key, Qt.KeyboardModifier], Action] = {
+    (_KEY.Key_Right, _PLAIN): navigation.next_op,
+    (_KEY.Key_Left, _PLAIN): navigation.previous_op,
+    (_KEY.Key_Right, _SHIFT): navigation.next_sublayer,
+    (_KEY.Key_Left, _SHIFT): navigation.previous_sublayer,
+    (_KEY.Key_Right, _CONTROL): navigation.next_layer,
+    (_KEY.Key_Left, _CONTROL): navigation.previous_layer,
+    (_KEY.Key_Right, _ALT): navigation.next_token,
+    (_KEY.Key_Left, _ALT): navigation.previous_token,
+    (_KEY.Key_Home, _PLAIN): navigation.home,
+    (_KEY.Key_End, _PLAIN): navigation.end,
+    (_KEY.Key_Space, _PLAIN): actions.toggle_playing,
+}
+
+# In the order of the sheet; each line is "keys  what they do".
+SHEET = (
+    "keys.op",
+    "keys.page",
+    "keys.sublayer",
+    "keys.layer",
+    "keys.token",
+    "keys.ends",
+    "keys.play",
+    "keys.head",
+    "keys.sentence",
+    "keys.leave",
+    "keys.undo",
+    "keys.open",
+)
+
+
+def action_of(event: QKeyEvent, in_text: bool) -> Action | None:
+    """What a key press asks for; in a text field only what holds anywhere."""
+    # arrows carry the keypad's mark on some systems
+    held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    pressed = (Qt.Key(event.key()), held)
+    if pressed in ANYWHERE:
+        return ANYWHERE[pressed]
+    if in_text:
+        return None
+    if held == _PLAIN and _KEY.Key_1 <= event.key() <= _KEY.Key_9:
+        head = event.key() - _KEY.Key_1
+        return partial(_select_head, head=head)
+    return ON_STAGE.get(pressed)
+
+
+def _select_head(state: ViewState, head: int) -> ViewState:
+    return actions.select_head(state, head)

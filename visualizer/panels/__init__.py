@@ -1,0 +1,1 @@
+"""One file per panel: it watches fields of the state, draws through widgets, sends actions."""

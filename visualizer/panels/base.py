@@ -1,0 +1,80 @@
+"""What every panel shares: it listens to the store, and one can see what it has painted."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from PySide6.QtWidgets import QFrame, QWidget
+
+from visualizer.navigation import current_index
+from visualizer.state import FIELDS, ViewState
+from visualizer.store import Store
+from visualizer.theme import THEMES
+from visualizer.widgets.canvas import Canvas
+
+# These change words or colours everywhere.
+LOOK = frozenset({"theme", "language", "count_from"})
+
+
+class Panel(QFrame):
+    """Draws again when a field that it watches has changed.
+
+    `painted_run` and `painted_step` are the run's number and the step's index that were last
+    painted by every canvas of `carriers` that is on screen: what a benchmark waits for.
+    """
+
+    watches: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.store = store
+        self.carriers: tuple[Canvas, ...] = ()
+        store.changed.connect(self._on_changed)
+
+    # What a panel overrides.
+
+    def draw(self, state: ViewState, fields: frozenset[str]) -> None:
+        """Show the state; `fields` names what has changed."""
+        raise NotImplementedError
+
+    def retranslate(self) -> None:
+        """Read the words that do not depend on the state anew."""
+
+    # What it gives.
+
+    def refresh(self) -> None:
+        """Draw everything."""
+        with self.store.drawing() as state:
+            self._show(state, FIELDS)
+
+    @property
+    def painted_run(self) -> int:
+        return self._painted(0)
+
+    @property
+    def painted_step(self) -> int:
+        return self._painted(1)
+
+    def _painted(self, place: int) -> int:
+        shown = [canvas for canvas in self.carriers if canvas.isVisible()]
+        return min((c.painted[place] if c.painted else -1 for c in shown), default=-1)
+
+    def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
+        if fields & (self.watches | LOOK):
+            self._show(new, fields)
+
+    def _show(self, state: ViewState, fields: frozenset[str]) -> None:
+        if "theme" in fields:
+            theme = THEMES[state.theme]
+            for child in self.findChildren(QWidget):
+                if hasattr(child, "set_theme"):
+                    child.set_theme(theme)
+        if "language" in fields:
+            self.retranslate()
+        self.draw(state, fields)
+        if fields & (self.watches | LOOK):
+            index = current_index(state)
+            stamp = (-1 if state.run is None else state.run.number, -1 if index is None else index)
+            for canvas in self.carriers:
+                canvas.stamp = stamp
+                canvas.update()

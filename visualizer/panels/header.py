@@ -1,0 +1,205 @@
+"""Top: the model, the sentence, examples, Open…, the menu of the view."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
+
+from model_core import bundled
+from visualizer import actions, fonts
+from visualizer.i18n import LANGUAGES, tr
+from visualizer.lenses.caption import unknown_reason
+from visualizer.panels.base import Panel
+from visualizer.sentences import generator_of
+from visualizer.state import ViewState, card_examples
+from visualizer.store import Store
+from visualizer.theme import THEMES
+from visualizer.widgets.controls import push_button
+from visualizer.widgets.model_button import ModelButton
+from visualizer.widgets.sentence_field import SentenceField
+from visualizer.widgets.token_chips import Chip
+
+
+class HeaderPanel(Panel):
+    """openChosen(a bundled name or a Path), browse() for the file dialog, keysWanted(), left()."""
+
+    watches = frozenset({"model", "inputs", "run"})
+
+    openChosen = Signal(object)
+    browse = Signal()
+    keysWanted = Signal()
+    left = Signal()
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(store, parent)
+        self.setProperty("kind", "header")
+        em = fonts.em(self.font())
+        self.model = ModelButton()
+        self.field = SentenceField()
+        self.examples, self.new_sentence, self.open, self.view = (push_button() for _ in range(4))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(round(em), round(0.6 * em), round(em), round(0.6 * em))
+        row.setSpacing(round(0.7 * em))
+        row.addWidget(self.model)
+        row.addWidget(self.field, 1)
+        for button in (self.examples, self.new_sentence, self.open, self.view):
+            row.addWidget(button)
+        self.model.clicked.connect(self._on_model)
+        self.field.edited.connect(self._on_edited)
+        self.field.finished.connect(self.left)
+        self.examples.clicked.connect(self._on_examples)
+        self.new_sentence.clicked.connect(self._on_new_sentence)
+        self.open.clicked.connect(self.browse)
+        self.view.clicked.connect(self._on_view)
+
+    def retranslate(self) -> None:
+        self.field.setPlaceholderText(tr("ui.sentence.placeholder"))
+        self.field.setAccessibleName(tr("ui.sentence"))
+        self.examples.setText(f"{tr('ui.examples')} ▾")
+        self.new_sentence.setText(tr("ui.new_sentence"))
+        self.new_sentence.setToolTip(tr("ui.new_sentence.tip"))
+        self.open.setText(tr("ui.open"))
+        self.open.setToolTip(tr("ui.open.tip"))
+        self.view.setText("⋯")
+        self.view.setToolTip(tr("ui.settings"))
+        self.view.setAccessibleName(tr("ui.settings"))
+        self.model.setAccessibleName(tr("ui.model"))
+
+    def draw(self, state: ViewState, fields: frozenset[str]) -> None:
+        if fields & {"model", "language"}:
+            self._draw_model(state)
+        self.field.set_text(state.inputs.source)
+        if fields & {"run", "model", "language"}:
+            self.field.set_chips(_unknown_chips(state))
+
+    def _draw_model(self, state: ViewState) -> None:
+        entry = state.model
+        if entry is None:
+            self.model.set_model(tr("ui.model"), "")
+        else:
+            config = entry.model.config
+            summary = tr(
+                "ui.model.summary",
+                origin=tr("ui.model.bundled" if entry.path is None else "ui.model.file"),
+                encoder=config.n_encoder_layers,
+                decoder=config.n_decoder_layers,
+                heads=config.n_heads,
+            )
+            self.model.set_model(entry.name, summary)
+            self.field.set_completions(entry.model.tokenizer.complete)
+        self.field.setEnabled(entry is not None)
+        self.examples.setVisible(bool(card_examples(entry)))
+        self.new_sentence.setVisible(generator_of(entry) is not None)
+
+    # What the user does.
+
+    def _on_edited(self, text: str) -> None:
+        self.store.dispatch(actions.edit_source, text)
+
+    def _on_new_sentence(self) -> None:
+        state = self.store.state
+        generate = generator_of(state.model)
+        if generate is not None:
+            self.store.dispatch(actions.new_sentence, generate(state.sentence_number))
+
+    def _on_examples(self) -> None:
+        menu = QMenu(self)
+        for example in card_examples(self.store.state.model):
+            menu.addAction(_plain(example)).setData(example)
+        menu.triggered.connect(self._on_example)
+        self._popup(menu, self.examples)
+
+    def _on_example(self, entry: QAction) -> None:
+        self.store.dispatch(actions.edit_source, entry.data())
+
+    def _on_model(self) -> None:
+        menu = QMenu(self)
+        state = self.store.state
+        self._heading(menu, tr("ui.models.bundled"))
+        for name in bundled.names():
+            menu.addAction(_plain(name)).setData(name)
+        if state.recent:
+            menu.addSeparator()
+            self._heading(menu, tr("ui.models.recent"))
+            for path in state.recent:
+                entry = menu.addAction(_plain(Path(path).name))
+                entry.setData(Path(path))
+                entry.setToolTip(path)
+            menu.setToolTipsVisible(True)
+        menu.addSeparator()
+        menu.addAction(tr("ui.open")).triggered.connect(self.browse)
+        menu.triggered.connect(self._on_model_chosen)
+        self._popup(menu, self.model)
+
+    def _on_model_chosen(self, entry: QAction) -> None:
+        if entry.data() is not None:
+            self.openChosen.emit(entry.data())
+
+    def _on_view(self) -> None:
+        menu = QMenu(self)
+        state = self.store.state
+        self._heading(menu, tr("ui.theme"))
+        themes = [(tr(f"ui.theme.{name}"), name) for name in THEMES]
+        self._options(menu, themes, state.theme, self._on_theme)
+        menu.addSeparator()
+        self._heading(menu, tr("ui.language"))
+        languages = [(tr(f"ui.language.{name}"), name) for name in LANGUAGES]
+        self._options(menu, languages, state.language, self._on_language)
+        menu.addSeparator()
+        self._heading(menu, tr("ui.count_from"))
+        self._options(menu, [("1", 1), ("0", 0)], state.count_from, self._on_count_from)
+        menu.addSeparator()
+        menu.addAction(tr("ui.help") + "\tF1").triggered.connect(self.keysWanted)
+        self._popup(menu, self.view)
+
+    def _on_theme(self, entry: QAction) -> None:
+        self.store.dispatch(actions.set_theme, entry.data())
+
+    def _on_language(self, entry: QAction) -> None:
+        self.store.dispatch(actions.set_language, entry.data())
+
+    def _on_count_from(self, entry: QAction) -> None:
+        self.store.dispatch(actions.set_count_from, entry.data())
+
+    # Menus are made when they are opened: what is in them is the state of that moment.
+
+    def _popup(self, menu: QMenu, button: QWidget) -> None:
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+
+    def _heading(self, menu: QMenu, text: str) -> None:
+        menu.addAction(text).setEnabled(False)
+
+    def _options(self, menu: QMenu, options: list, current: object, act: object) -> None:
+        group = QActionGroup(menu)
+        for text, value in options:
+            entry = menu.addAction(text)
+            entry.setCheckable(True)
+            entry.setData(value)
+            entry.setChecked(value == current)
+            group.addAction(entry)
+        group.triggered.connect(act)
+
+
+def _plain(text: str) -> str:
+    """A menu reads "&" as a mark of its own."""
+    return text.replace("&", "&&")
+
+
+def _unknown_chips(state: ViewState) -> tuple[Chip, ...]:
+    """One chip per unknown word; the reason is its tooltip, and short in its text."""
+    if state.run is None or state.model is None:
+        return ()
+    vocabulary = state.model.model.tokenizer.source_vocabulary
+    mark = vocabulary[state.model.model.tokenizer.unknown_id]
+    return tuple(
+        Chip(
+            tr("unknown.chip", token=mark, word=word.text),
+            tooltip=unknown_reason(word.text),
+            unknown=True,
+        )
+        for word in state.run.unknown
+    )

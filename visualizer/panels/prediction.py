@@ -1,0 +1,140 @@
+"""Right: what the model would say next, and how a token is chosen."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from visualizer import actions, fonts
+from visualizer.i18n import tr
+from visualizer.lenses.prediction import next_token
+from visualizer.navigation import current_place
+from visualizer.panels.base import Panel
+from visualizer.state import ViewState, current_tape, current_token
+from visualizer.store import Store
+from visualizer.widgets.bars import TokenBars
+from visualizer.widgets.controls import Choice, LabelledSlider, SectionHead, SeedBox
+from visualizer.widgets.sentence_field import UndoStaysOutside
+from visualizer.widgets.text_block import TextBlock
+
+CANDIDATES = 12
+STRATEGIES = ("greedy", "sample")
+LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.1, 2.0
+MOST_TOP_K = 50
+
+
+class PredictionPanel(Panel):
+    """Bars of the cursor's decoder row; sliders that switch sampling on when moved."""
+
+    watches = frozenset({"run", "cursor", "model", "inputs"})
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(store, parent)
+        self.setProperty("role", "surface")
+        em = fonts.em(self.font())
+        self.head = SectionHead()
+        self.where = TextBlock(2)
+        self.bars = TokenBars()
+        self.bars.set_limit(CANDIDATES)
+        self.temperature, self.top_k, self.top_p = (LabelledSlider() for _ in range(3))
+        self.choice = Choice()
+        self.seed = SeedBox()
+        self.seed_label = QLabel()
+        self.seed_label.setProperty("role", "muted")
+        self.seed_label.setBuddy(self.seed)
+        self.seed.installEventFilter(UndoStaysOutside(self))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(round(em), round(0.8 * em), round(em), round(em))
+        column.setSpacing(round(0.45 * em))
+        for widget in (self.head, self.where):
+            column.addWidget(widget)
+        column.addWidget(self.bars, 100)
+        column.addSpacing(round(0.5 * em))
+        for slider in (self.temperature, self.top_k, self.top_p):
+            column.addWidget(slider)
+        row = QHBoxLayout()
+        row.addWidget(self.choice)
+        row.addStretch(1)
+        row.addWidget(self.seed_label)
+        row.addWidget(self.seed)
+        column.addSpacing(round(0.3 * em))
+        column.addLayout(row)
+        column.addStretch(1)
+        self.carriers = (self.bars,)
+        self.temperature.moved.connect(self._on_temperature)
+        self.top_k.moved.connect(self._on_top_k)
+        self.top_p.moved.connect(self._on_top_p)
+        self.choice.chosen.connect(self._on_choice)
+        self.seed.edited.connect(self._on_seed)
+
+    def retranslate(self) -> None:
+        em = fonts.em(self.font())
+        labels = tuple(tr(key) for key in ("ui.temperature", "ui.top_k", "ui.top_p"))
+        metrics = self.fontMetrics()
+        width = max(metrics.horizontalAdvance(label) for label in labels) + round(0.4 * em)
+        sliders = (self.temperature, self.top_k, self.top_p)
+        for slider, label in zip(sliders, labels, strict=True):
+            slider.set_label(label, width)
+        self.temperature.set_range(LEAST_TEMPERATURE, MOST_TEMPERATURE, 0.05, "{:.2f}".format)
+        self.top_k.set_range(1, MOST_TOP_K + 1, 1, _top_k_text)
+        self.top_p.set_range(0.05, 1.0, 0.01, _top_p_text)
+        self.seed_label.setText(tr("ui.seed"))
+        self.seed.setAccessibleName(tr("ui.seed"))
+        self.seed.setToolTip(tr("ui.seed.tip"))
+        self.bars.set_empty_text(tr("ui.next_token.none"))
+        self.bars.describe(tr("ui.next_token"))
+        tips = ("ui.temperature.tip", "ui.top_k.tip", "ui.top_p.tip")
+        for slider, key in zip(sliders, tips, strict=True):
+            slider.setToolTip(tr(key))
+
+    def draw(self, state: ViewState, fields: frozenset[str]) -> None:
+        bars = next_token(state, CANDIDATES)
+        note = "" if bars is None else tr("ui.entropy", bits=f"{bars.entropy_bits:.2f}")
+        self.head.set_texts(tr("ui.next_token"), note)
+        self.where.set_sentences(*_where(state))
+        self.bars.set_bars(bars)
+        if fields & {"inputs", "language"}:
+            inputs = state.inputs
+            self.temperature.set_value(max(inputs.temperature, LEAST_TEMPERATURE))
+            self.top_k.set_value(min(inputs.top_k or MOST_TOP_K + 1, MOST_TOP_K + 1))
+            self.top_p.set_value(1.0 if inputs.top_p is None else inputs.top_p)
+            self.seed.set_value(inputs.seed)
+            options = (tr("ui.greedy"), tr("ui.sample.short"))
+            self.choice.set_options(options, STRATEGIES.index(inputs.strategy))
+
+    def _on_temperature(self, value: float) -> None:
+        self.store.dispatch(actions.set_temperature, value)
+
+    def _on_top_k(self, value: float) -> None:
+        self.store.dispatch(actions.set_top_k, None if value > MOST_TOP_K else int(value))
+
+    def _on_top_p(self, value: float) -> None:
+        self.store.dispatch(actions.set_top_p, value)
+
+    def _on_choice(self, index: int) -> None:
+        self.store.dispatch(actions.set_strategy, STRATEGIES[index])
+
+    def _on_seed(self, seed: int) -> None:
+        self.store.dispatch(actions.set_seed, seed)
+
+
+def _top_k_text(value: float) -> str:
+    return tr("ui.off") if value > MOST_TOP_K else f"{value:.0f}"
+
+
+def _top_p_text(value: float) -> str:
+    return tr("ui.off") if value >= 1.0 else f"{value:.2f}"
+
+
+def _where(state: ViewState) -> tuple[str, ...]:
+    """Which decoder row the bars belong to, and that the encoder has none of its own."""
+    tape, place = current_tape(state), current_place(state)
+    if tape is None or place is None:
+        return ()
+    row = current_token(state)
+    said = tr(
+        "ui.next_token.where",
+        n=row + state.count_from,
+        token=tape.target_tokens[row],
+        next=tape.predicted_tokens[row],
+    )
+    return (said, tr("ui.next_token.encoder")) if place.side == "encoder" else (said,)

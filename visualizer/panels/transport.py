@@ -1,0 +1,144 @@
+"""Bottom: play controls, the output so far, the step, the timeline."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
+
+from visualizer import actions, fonts, navigation
+from visualizer.i18n import tr
+from visualizer.lenses.overview import timeline
+from visualizer.lenses.prediction import output_tokens
+from visualizer.panels.base import Panel
+from visualizer.state import SPEEDS, ViewState
+from visualizer.store import Store
+from visualizer.widgets.controls import push_button
+from visualizer.widgets.timeline import Segment, Timeline
+from visualizer.widgets.token_chips import Chip, TokenChips
+from visualizer.widgets.transport import TransportButton
+
+
+class TransportPanel(Panel):
+    """A click on an output token goes to the row that predicts it; the timeline is scrubbed."""
+
+    watches = frozenset({"run", "cursor", "model", "playing", "speed"})
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(store, parent)
+        self.setProperty("role", "surface")
+        em = fonts.em(self.font())
+        self.first, self.back = TransportButton("first"), TransportButton("back")
+        self.play = TransportButton("play", primary=True)
+        self.forward, self.last = TransportButton("forward"), TransportButton("last")
+        self.speed = push_button(kind="quiet")
+        self.output_label = QLabel()
+        self.output_label.setProperty("role", "muted")
+        self.chips = TokenChips()
+        self.steps = QLabel()
+        self.steps.setProperty("role", "muted")
+        self.timeline = Timeline()
+        row = QHBoxLayout()
+        row.setSpacing(round(0.5 * em))
+        self.buttons = (self.first, self.back, self.play, self.forward, self.last)
+        for button in self.buttons:
+            row.addWidget(button)
+        row.addWidget(self.speed)
+        row.addSpacing(round(0.6 * em))
+        row.addWidget(self.output_label)
+        row.addWidget(self.chips, 1)
+        row.addSpacing(round(0.6 * em))
+        row.addWidget(self.steps)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(round(em), round(0.7 * em), round(em), round(0.8 * em))
+        column.setSpacing(round(0.7 * em))
+        column.addLayout(row)
+        column.addWidget(self.timeline)
+        self.carriers = (self.chips, self.timeline)
+        self.first.clicked.connect(self._on_first)
+        self.back.clicked.connect(self._on_back)
+        self.play.clicked.connect(self._on_play)
+        self.forward.clicked.connect(self._on_forward)
+        self.last.clicked.connect(self._on_last)
+        self.speed.clicked.connect(self._on_speed)
+        self.chips.tokenChosen.connect(self._on_token)
+        self.timeline.scrubbed.connect(self._on_scrubbed)
+
+    def retranslate(self) -> None:
+        names = ("ui.first", "ui.back", "ui.play", "ui.forward", "ui.last")
+        keys = ("Home", "←", tr("key.space"), "→", "End")
+        for button, name, key in zip(self.buttons, names, keys, strict=True):
+            button.describe(tr(name), f"{tr(name)}  ({key})")
+        self.output_label.setText(tr("ui.output"))
+        self.chips.describe(tr("ui.output"))
+        self.timeline.describe(tr("ui.timeline"))
+        self.speed.setAccessibleName(tr("ui.speed"))
+        self.speed.setToolTip(tr("ui.speed.tip"))
+
+    def draw(self, state: ViewState, fields: frozenset[str]) -> None:
+        if fields & {"playing", "language"}:
+            self.play.set_sign("pause" if state.playing else "play")
+            self.play.setText(tr("ui.pause" if state.playing else "ui.play"))
+        if fields & {"speed", "language"}:
+            self.speed.setText(_speed_text(state.speed))
+        if not fields & {"run", "cursor", "model", "language", "count_from"}:
+            return
+        tokens = output_tokens(state)
+        current = next((token.row for token in tokens if token.status == "current"), None)
+        chips = tuple(
+            Chip(token.token, token.probability, faint=token.status == "todo") for token in tokens
+        )
+        self.chips.set_chips(chips, current)
+        drawn = timeline(state)
+        for button in self.buttons:
+            button.setEnabled(drawn is not None)
+        if drawn is None:
+            self.timeline.set_segments(())
+            self.steps.setText("")
+            return
+        self.timeline.set_segments(
+            tuple(Segment(part.label, part.side, part.count) for part in drawn.segments)
+        )
+        self.timeline.set_step(drawn.index)
+        assert state.run is not None
+        taken = tr("ui.forward_time", ms=f"{state.run.milliseconds:.1f}")
+        self.steps.setText(f"{drawn.text}  ·  {taken}")
+
+    def _on_first(self) -> None:
+        self.store.dispatch(navigation.home)
+
+    def _on_back(self) -> None:
+        self.store.dispatch(navigation.previous_op)
+
+    def _on_play(self) -> None:
+        self.store.dispatch(actions.toggle_playing)
+
+    def _on_forward(self) -> None:
+        self.store.dispatch(navigation.next_op)
+
+    def _on_last(self) -> None:
+        self.store.dispatch(navigation.end)
+
+    def _on_token(self, row: int) -> None:
+        self.store.dispatch(navigation.go_to_token, row)
+
+    def _on_scrubbed(self, step: int) -> None:
+        self.store.dispatch(navigation.go_to_index, step)
+
+    def _on_speed(self) -> None:
+        menu = QMenu(self)
+        for speed in SPEEDS:
+            entry = menu.addAction(_speed_text(speed))
+            entry.setCheckable(True)
+            entry.setChecked(speed == self.store.state.speed)
+            entry.setData(speed)
+        menu.triggered.connect(self._on_speed_chosen)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.speed.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def _on_speed_chosen(self, entry: QAction) -> None:
+        self.store.dispatch(actions.set_speed, entry.data())
+
+
+def _speed_text(speed: float) -> str:
+    return tr("ui.speed.value", speed=f"{speed:g}")
