@@ -8,6 +8,7 @@ from model_core.training.datasets import Pair
 from model_core.training.tasks.chance import Chance
 from model_core.training.tasks.en_zh.lexicon import Noun, Verb, nouns_with, unknown_verb, verbs
 from model_core.training.tasks.en_zh.noun_phrases import (
+    ASKED,
     CLASHING,
     DENIED,
     NEW_ON_STAGE,
@@ -74,7 +75,8 @@ def subject_of(
     relative: Relative | None = None
     if extended and chance.happens(0.1):
         relative = subject_relative
-    return noun_phrase(chance, noun, SUBJECT, plural=0.3, relative=relative)
+    determiners = ASKED if asking else SUBJECT
+    return noun_phrase(chance, noun, determiners, plural=0.3, relative=relative)
 
 
 def pair_of_nouns(
@@ -108,8 +110,10 @@ def object_of(
 ) -> NounPhrase:
     """Somebody or something to which the subject may do it."""
     kind = chance.one_of(verb.objects)
-    if kind == "pronoun":
+    if kind in ("pronoun", "somebody"):
         clashing = {word for head in subject.heads for word in CLASHING.get(head, ())}
+        if kind == "somebody":
+            clashing.add("it")
         return object_pronoun(chance.one_of([p for p in OBJECT_PRONOUNS if p not in clashing]))
     if kind in NAMED:
         return named(kind, chance)
@@ -297,12 +301,12 @@ def giving(chance: Chance) -> Pair:
     return pair_of(english, chinese, f"giving {setting.tense}", facts)
 
 
-GO = Verb("go", "goes", "went", "", "去", ("person",), (), "", frozenset())
+GO = Verb("go", "goes", "went", "going", "去", ("person",), (), "", frozenset())
 GIVE = Verb(
     "give",
     "gives",
     "gave",
-    "",
+    "giving",
     "给",
     ("person",),
     ("present", "present", "food", "drink"),

@@ -48,12 +48,21 @@ class Verb:
     """A verb in one of its senses: which subjects and objects it takes as tags or nouns.
 
     preposition: what stands before the object in English ("wait for").
-    flags: stative (不 in the past too, no 了, no -ing), no_le (no 了), have (没有), lasting
-    (-ing is 着), result (看见: no -ing, its negation is `not_zh`), never_not (no present
-    negation), skill (can is 会), here (no place beside it), place (a place may follow),
-    anywhere (on, under, behind too), water (only rivers and lakes), seat (Chinese has the place
-    behind the verb), dwelling and den (people and animals live there), special (this sense is
-    known by its object), long (it goes on for weeks).
+    flags:
+      stative   没有 and 了 are not said, in the past neither; no -ing
+      no_le     了 is not said
+      have      denied by 没有 alone
+      lasting   -ing is 着 and not 正在
+      result    看见: no -ing; denied by `not_zh`, 看不见
+      skill     "can" is 会 and not 能
+      special   this sense is known by its object only
+      seat      the place stands behind the verb in Chinese too
+      place     a place may follow an intransitive verb
+      anywhere  on, under and behind something too
+      here      no place goes with it
+      water     it happens in rivers
+      dwelling, den   it happens where people, or animals, live
+      long      it goes on for weeks
     """
 
     en: str

@@ -72,6 +72,12 @@ SUBJECT = Determiners(
     ),
     ((20, ""), (50, "the"), (6, "this"), (20, "possessive")),
 )
+# Questions are asked of somebody known: "does a girl love us" is no question in Chinese.
+ASKED = Determiners(
+    ((52, "the"), (9, "this"), (9, "that"), (30, "possessive")),
+    ((36, "the"), (20, ""), (9, "these"), (9, "those"), (26, "possessive")),
+    ((60, "the"), (40, "possessive")),
+)
 OBJECT = Determiners(
     ((32, "the"), (34, "a"), (6, "this"), (4, "that"), (18, "possessive"), (3, "one")),
     (

@@ -78,8 +78,6 @@ def setting_for(chance: Chance, verb: Verb, third: bool) -> Setting:
     """A tense with what goes with it; a time phrase where the tense would not show otherwise."""
     tense = chance.weighted(*tenses_of(verb))
     negated = tense != "must" and chance.happens(0.3 if verb.not_zh else 0.15)
-    if negated and "never_not" in verb.flags and tense in ("present", "can"):
-        negated = False
     adverb = ""
     if tense == "present" and not negated and chance.happens(0.3):
         fitting = [
