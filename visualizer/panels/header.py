@@ -73,7 +73,7 @@ class HeaderPanel(Panel):
             self._draw_model(state)
         self.field.set_text(state.inputs.source)
         if fields & {"run", "model", "language"}:
-            self.field.set_chips(_unknown_chips(state))
+            self.field.set_chips(_unknown_chips(state), tr("unknown.short"))
 
     def _draw_model(self, state: ViewState) -> None:
         entry = state.model
@@ -190,14 +190,14 @@ def _plain(text: str) -> str:
 
 
 def _unknown_chips(state: ViewState) -> tuple[Chip, ...]:
-    """One chip per unknown word; the reason is its tooltip, and short in its text."""
+    """One chip per unknown word: what is read in its place, the word, the reason as tooltip."""
     if state.run is None or state.model is None:
         return ()
     vocabulary = state.model.model.tokenizer.source_vocabulary
     mark = vocabulary[state.model.model.tokenizer.unknown_id]
     return tuple(
         Chip(
-            tr("unknown.chip", token=mark, word=word.text),
+            f"{mark} {word.text}",
             tooltip=unknown_reason(word.text),
             unknown=True,
         )

@@ -47,6 +47,8 @@ class PredictionPanel(Panel):
         column.setSpacing(round(0.45 * em))
         for widget in (self.head, self.where):
             column.addWidget(widget)
+        # the controls follow the bars; what room is left over lies below both
+        self.bars.setMaximumHeight(self.bars.sizeHint().height())
         column.addWidget(self.bars, 100)
         column.addSpacing(round(0.5 * em))
         for slider in (self.temperature, self.top_k, self.top_p):

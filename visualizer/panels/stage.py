@@ -66,19 +66,19 @@ class StagePanel(Panel):
         body.setSpacing(round(0.9 * em))
         body.addWidget(self.heads)
         body.addWidget(picture, 1)
-        lower, inside = card()
+        self.lower, inside = card()
         inside.addWidget(self.cell)
         column = QVBoxLayout(self)
         column.setContentsMargins(
             round(1.1 * em), round(0.7 * em), round(1.1 * em), round(0.8 * em)
         )
-        column.setSpacing(round(0.5 * em))
+        column.setSpacing(round(0.6 * em))
         column.addWidget(self.breadcrumb)
         column.addLayout(second)
         column.addWidget(self.words)
         column.addWidget(self.remark)
         column.addLayout(body, 1)
-        column.addWidget(lower)
+        column.addWidget(self.lower)
         self.carriers = (self.heatmap, self.empty, self.heads, self.breadcrumb)
         self.ops.chosen.connect(self._on_op)
         self.heads.headChosen.connect(self._on_head)
@@ -103,6 +103,7 @@ class StagePanel(Panel):
             self.heatmap.set_matrix(self._matrix)
             self.pages.setCurrentWidget(self.heatmap if self._matrix is not None else self.empty)
             self.empty.set_texts(*_empty_words(state))
+            self.lower.setVisible(self._matrix is not None)
         self._draw_cell(state)
 
     def _draw_words(self, state: ViewState) -> None:
@@ -122,17 +123,18 @@ class StagePanel(Panel):
             self.formula.set_tex("")
             self.words.set_sentences()
             return
-        head = next((h.title for h in head_pictures(state) if h.selected), "")
+        head = next((picture for picture in head_pictures(state) if picture.selected), None)
         self.breadcrumb.set_place(
             (words.side_title, words.side),
             words.layer_title,
             words.title,
-            tuple(part for part in (words.op_title, head) if part),
+            (words.op_title,) if head is None else (words.op_title, head.title),
             words.site,
             words.shape,
         )
         self.formula.set_tex(words.formula)
-        self.words.set_sentences(words.sentence, words.why)
+        guided = head is not None and head.guided
+        self.words.set_sentences(words.sentence, tr("head.guided.reason") if guided else words.why)
 
     def _draw_heads(self, state: ViewState) -> None:
         pictures = head_pictures(state)

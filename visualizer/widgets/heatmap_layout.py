@@ -134,8 +134,12 @@ def arrange(canvas: Canvas, matrix: Matrix, legend: str, width: float, height: f
     foot = 1.9 * em if matrix.column_title else 0.4 * em
     room_h = max(height - head - foot, em)
     cell_h = min(room_h / rows, 4.7 * em)
-    cell_h = min(cell_h, max(cell_w, 1.8 * em))
-    cell_w = min(cell_w, max(1.3 * cell_h, 3.2 * em))
+    cell_h = min(cell_h, max(cell_w, 2.7 * em))
+    words = 0.0
+    if slant == "flat" and column_step == 1 and matrix.column_labels:
+        face = canvas.face(column_scale)
+        words = max(face.width(t) for t in matrix.column_labels) + 0.5 * em
+    cell_w = min(cell_w, max(1.3 * cell_h, 3.2 * em, words))
 
     used = left + cell_w * columns + right
     x0 = max((width - used) / 2, 0.0) + left

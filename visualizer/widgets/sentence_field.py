@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QListWidget, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QListWidget, QWidget
 
 from visualizer import fonts
 from visualizer.theme import Theme
@@ -42,13 +42,18 @@ class SentenceField(QLineEdit):
         super().__init__(parent)
         self.setProperty("kind", "sentence")
         self.setMaxLength(FURTHEST_TEXT)
-        self.setFont(fonts.scaled(self.font(), fonts.LARGE))
+        plain = self.font()
+        self.setFont(fonts.scaled(plain, fonts.LARGE))
         self._complete: Callable[[str], Sequence[str]] = lambda typed: ()
         self._composing = False
         self._offer: QListWidget | None = None
+        self.reason = QLabel(self)
+        self.reason.setProperty("role", "warning")
         self.chips = TokenChips(self)
         self.chips.set_two_lines(False)
-        self.chips.hide()
+        for mark in (self.reason, self.chips):
+            mark.setFont(plain)
+            mark.hide()
         self.installEventFilter(UndoStaysOutside(self))
         self.textEdited.connect(self._on_edited)
 
@@ -67,11 +72,14 @@ class SentenceField(QLineEdit):
         """complete: the beginning of a word -> the words of the vocabulary that start so."""
         self._complete = complete
 
-    def set_chips(self, chips: tuple[Chip, ...]) -> None:
-        """Marks at the right end of the field."""
-        self.chips.set_chips(chips)
-        self.chips.setVisible(bool(chips))
-        self._place_chips()
+    def set_chips(self, chips: tuple[Chip, ...], reason: str = "") -> None:
+        """Marks at the right end of the field; the reason stands before them where it fits."""
+        if chips or not self.chips.isHidden():
+            self.chips.set_chips(chips)
+            self.chips.setToolTip("\n".join(chip.tooltip for chip in chips))
+            self.chips.setVisible(bool(chips))
+            self.reason.setText(reason)
+            self._place_chips()
 
     def set_theme(self, theme: Theme) -> None:
         """The field itself comes from the style sheet, the chips have their own colours."""
@@ -79,15 +87,23 @@ class SentenceField(QLineEdit):
     # The chips lie inside the field, at its right end.
 
     def _place_chips(self) -> None:
-        pad = round(0.5 * fonts.em(self.font()))
+        pad = round(0.4 * fonts.em(self.font()))
         if self.chips.isHidden():
+            self.reason.hide()
             self.setTextMargins(0, 0, 0, 0)
             return
         size = self.chips.sizeHint()
-        width = min(size.width(), round(0.45 * self.width()))
-        top = (self.height() - size.height()) // 2
-        self.chips.setGeometry(self.width() - width - pad, top, width, size.height())
-        self.setTextMargins(0, 0, width + pad, 0)
+        width = min(size.width(), round(0.4 * self.width()))
+        left = self.width() - width - pad
+        self.chips.setGeometry(left, (self.height() - size.height()) // 2, width, size.height())
+        # the text comes first: the reason only stands where the sentence leaves room
+        text = self.fontMetrics().horizontalAdvance(self.text()) + 4 * pad
+        words = self.reason.sizeHint().width() + pad
+        self.reason.setVisible(text + words <= left)
+        if not self.reason.isHidden():
+            left -= words
+            self.reason.setGeometry(left, 0, words, self.height())
+        self.setTextMargins(0, 0, self.width() - left, 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -10,9 +10,9 @@ from visualizer.widgets.canvas import Canvas
 
 
 class TextBlock(Canvas):
-    """Sentences after each other, the first in the text's colour, the others muted.
+    """One sentence, and behind it another, muted, where it fits into `lines` lines as a whole.
 
-    What does not fit into `lines` lines ends in an ellipsis; the tooltip has all of it.
+    A first sentence that is too long ends in an ellipsis. The tooltip has everything.
     """
 
     def __init__(self, lines: int = 2, parent: QWidget | None = None) -> None:
@@ -39,28 +39,39 @@ class TextBlock(Canvas):
     def paint(self, painter: QPainter) -> None:
         if not self._sentences:
             return
-        text, face = " ".join(self._sentences), self.face()
-        split = len(self._sentences[0])
-        layout = QTextLayout(text, face.font)
-        option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        layout.setTextOption(option)
-        layout.beginLayout()
+        first = self._sentences[0]
+        text = " ".join(self._sentences)
+        lines, fits = self._broken(text)
+        if not fits:
+            text = first
+            lines, fits = self._broken(text)
+        face = self.face()
         painter.setFont(face.font)
-        for number in range(self._most):
-            line = layout.createLine()
-            if not line.isValid():
-                break
-            line.setLineWidth(self.width())
-            start, length = line.textStart(), line.textLength()
+        for number, (start, length) in enumerate(lines):
             words = text[start : start + length]
-            if number == self._most - 1 and start + length < len(text):
+            if not fits and number == self._most - 1:
                 words = face.metrics.elidedText(
                     text[start:], Qt.TextElideMode.ElideRight, self.width()
                 )
             baseline = round((number + 0.5) * self._line() + face.metrics.capHeight() / 2)
-            self._draw_line(painter, words, max(split - start, 0), baseline)
+            self._draw_line(painter, words, max(len(first) - start, 0), baseline)
+
+    def _broken(self, text: str) -> tuple[list[tuple[int, int]], bool]:
+        """Start and length of each line, and whether that is the whole text."""
+        layout = QTextLayout(text, self.face().font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        lines: list[tuple[int, int]] = []
+        layout.beginLayout()
+        while len(lines) < self._most:
+            line = layout.createLine()
+            if not line.isValid():
+                break
+            line.setLineWidth(self.width())
+            lines.append((line.textStart(), line.textLength()))
         layout.endLayout()
+        return lines, not lines or sum(lines[-1]) >= len(text)
 
     def _draw_line(self, painter: QPainter, words: str, strong: int, baseline: int) -> None:
         head, tail = words[:strong], words[strong:]
