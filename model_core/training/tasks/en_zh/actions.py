@@ -25,7 +25,7 @@ from model_core.training.tasks.en_zh.noun_phrases import (
 )
 from model_core.training.tasks.en_zh.phrase import Chinese, English, Phrase, Word, pair_of, simple
 from model_core.training.tasks.en_zh.places import in_time, place_of_action, place_to_stay
-from model_core.training.tasks.en_zh.relatives import object_relative, subject_relative
+from model_core.training.tasks.en_zh.relatives import relative_for
 from model_core.training.tasks.en_zh.verb_phrases import Setting, setting_for, verb_parts
 
 # Things without a measure word here: (English, Chinese).
@@ -71,12 +71,22 @@ def subject_of(
     nouns = nouns_with(*verb.subjects)
     noun = chance.one_of(nouns)
     if extended and chance.happens(0.07):
+        if personal and chance.happens(0.25):
+            friend = noun_phrase(chance, noun, SUBJECT, adjectives=0.1, plural=0.2)
+            return joined(friend, subject_pronoun("I"))
         return pair_of_nouns(chance, noun, nouns, SUBJECT)
     relative: Relative | None = None
     if extended and chance.happens(0.1):
-        relative = subject_relative
+        relative = relative_for(chance, noun)
     determiners = ASKED if asking else SUBJECT
-    return noun_phrase(chance, noun, determiners, plural=0.3, relative=relative)
+    return noun_phrase(
+        chance,
+        noun,
+        determiners,
+        plural=0.3,
+        relative=relative,
+        may_be_unknown="special" not in verb.flags,
+    )
 
 
 def pair_of_nouns(
@@ -128,10 +138,7 @@ def object_of(
         return pair_of_nouns(chance, noun, nouns, determiners)
     relative: Relative | None = None
     if extended and countable and chance.happens(0.07):
-        if "person" in noun.tags or ("animal" in noun.tags and chance.happens(0.7)):
-            relative = subject_relative
-        else:
-            relative = object_relative
+        relative = relative_for(chance, noun)
     return noun_phrase(
         chance,
         noun,

@@ -34,7 +34,7 @@ from model_core.training.tasks.en_zh.phrase import (
     simple,
     tokens,
 )
-from model_core.training.tasks.en_zh.relatives import object_relative
+from model_core.training.tasks.en_zh.relatives import object_relative, relative_for
 from model_core.training.tasks.en_zh.verb_phrases import ADVERBS, Setting, not_words
 
 SHORT_BE = {
@@ -92,7 +92,14 @@ def quality(chance: Chance) -> Pair:
     else:
         noun = chance.one_of(describable())
         adjective = said_of(chance, noun)
-        subject = noun_phrase(chance, noun, SPOKEN_OF, adjectives=0.08)
+        subject = noun_phrase(
+            chance,
+            noun,
+            SPOKEN_OF,
+            adjectives=0.08,
+            relative=relative_for(chance, noun) if chance.happens(0.12) else None,
+            may_be_unknown=adjective.sort != "old",
+        )
         described = (f"adjective:{adjective.en} {noun.en}",)
     adjective = chance.known_or(adjective, unknown_adjective(adjective))
     colour, passing = adjective.sort == "colour", adjective.sort == "state"
@@ -222,6 +229,7 @@ def identity(chance: Chance) -> Pair:
         adjectives=0.22,
         plural=1.0 if many else 0.0,
         relative=relative,
+        may_be_unknown=bool(noun.measure) and not many,
         as_predicate=True,
         not_of=subject.heads[0],
     )
@@ -245,7 +253,8 @@ def somebody(chance: Chance) -> NounPhrase:
     if chance.happens(0.6):
         return subject_pronoun(chance.one_of(tuple(SUBJECT_PRONOUNS)))
     noun = chance.one_of(nouns_with("adult", "kin", "friend"))
-    return noun_phrase(chance, noun, SOMEBODY, adjectives=0.1, plural=0.15)
+    relative = relative_for(chance, noun) if chance.happens(0.12) else None
+    return noun_phrase(chance, noun, SOMEBODY, adjectives=0.1, plural=0.15, relative=relative)
 
 
 SOMEBODY = Determiners(

@@ -55,7 +55,7 @@ class Verb:
       lasting   -ing is 着 and not 正在
       result    看见: no -ing; denied by `not_zh`, 看不见
       skill     "can" is 会 and not 能
-      special   this sense is known by its object only
+      special   this sense is known by its subject or object
       seat      the place stands behind the verb in Chinese too
       place     a place may follow an intransitive verb
       anywhere  on, under and behind something too
@@ -175,15 +175,21 @@ def adjectives_for(noun: Noun) -> tuple[Adjective, ...]:
 
 
 @cache
+def adjectives_before(noun: Noun) -> tuple[Adjective, ...]:
+    """Those that may stand before the noun, whatever it does."""
+    living = "animal" in noun.tags
+    return tuple(a for a in adjectives_for(noun) if not (living and a.sort == "taste"))
+
+
+@cache
 def unknown_noun(like: Noun) -> Noun:
     """A noun nobody knows, used as `like` is: counted with 个, never with 们."""
-    measure = "个" if like.measure else ""
     return replace(
         like,
         en=UNKNOWN_TEXT,
         plural=UNKNOWN_TEXT if like.plural else "",
         zh=UNKNOWN_TEXT,
-        measure=measure,
+        measure="个",
         tags=like.tags - {"person"} | {"unknown"},
     )
 

@@ -9,7 +9,7 @@ from model_core.training.tasks.chance import Chance
 from model_core.training.tasks.en_zh.lexicon import (
     Adjective,
     Noun,
-    adjectives_for,
+    adjectives_before,
     unknown_adjective,
     unknown_noun,
 )
@@ -169,6 +169,8 @@ def noun_phrase(
     elif determiner == "possessive" and "unowned" in noun.tags:
         determiner = "the"
     clause = relative(chance, noun, many) if relative and determiner in WITH_RELATIVE else None
+    if clause:
+        adjectives /= 2
     described = noun_with_adjectives(chance, noun, many, adjectives, may_be_unknown)
     if determiner == "glass":
         return in_a_glass(chance, noun, described)
@@ -234,9 +236,7 @@ def noun_with_adjectives(
 
 def chosen_adjectives(chance: Chance, noun: Noun) -> list[Adjective]:
     """One adjective, sometimes with a colour behind it: 大 黑 猫, 漂亮 的 红 花."""
-    fitting = adjectives_for(noun)
-    if "animal" in noun.tags:
-        fitting = tuple(a for a in fitting if a.sort != "taste")
+    fitting = adjectives_before(noun)
     if not fitting:
         return []
     first = chance.one_of(fitting)

@@ -39,6 +39,8 @@ def words(text: str) -> English:
 
 def tokens(text: str, cause: Word | None) -> Chinese:
     """Chinese tokens, split at spaces, all from one English word."""
+    if text and " " not in text:
+        return ((text, cause),)
     return tuple((part, cause) for part in text.split())
 
 

@@ -119,6 +119,7 @@ def whether_being(chance: Chance) -> Pair:
             DENIED_WHAT,
             adjectives=0.2,
             plural=plural,
+            may_be_unknown=bool(noun.measure) and not plural,
             as_predicate=True,
             not_of=subject.heads[0],
         )
@@ -161,7 +162,8 @@ def whether_so(chance: Chance) -> Pair:
         noun = chance.one_of(describable())
         adjective = said_of(chance, noun)
         described = (f"adjective:{adjective.en} {noun.en}",)
-        subject = noun_phrase(chance, noun, LOCATED, adjectives=0.0)
+        known = adjective.sort == "old"
+        subject = noun_phrase(chance, noun, LOCATED, adjectives=0.0, may_be_unknown=not known)
     adjective = chance.known_or(adjective, unknown_adjective(adjective))
     be, word = Word(subject.be), Word(adjective.en)
     english = (be, *subject.english, word)

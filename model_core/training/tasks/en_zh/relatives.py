@@ -9,6 +9,7 @@ from model_core.training.tasks.en_zh.lexicon import Noun, Verb, nouns_with, verb
 from model_core.training.tasks.en_zh.noun_phrases import (
     INNER,
     NounPhrase,
+    Relative,
     noun_phrase,
     subject_pronoun,
 )
@@ -55,7 +56,7 @@ def subject_relative(chance: Chance, noun: Noun, many: bool) -> Phrase:
     if past and verb.flags.isdisjoint(("stative", "no_le")):
         after = tokens("了", word)
     if not verb.objects:
-        place = place_of_action(chance, verb, (noun.en,)) if chance.happens(0.5) else Phrase()
+        place = place_of_action(chance, verb, (noun.en,)) if chance.happens(0.35) else Phrase()
         english = (who, word, *place.english)
         # 在 公园 里 跑步 的 男孩: 了 before 的 would say that the deed is done and over
         chinese = (*place.chinese, *tokens(verb.zh, word), ("的", who))
@@ -65,11 +66,18 @@ def subject_relative(chance: Chance, noun: Noun, many: bool) -> Phrase:
     things = [n for n in nouns_with(chance.one_of(verb.objects)) if n.en != noun.en]
     if not things:  # a pronoun, music, a language
         return subject_relative(chance, noun, many)
-    thing = noun_phrase(chance, chance.one_of(things), INNER, adjectives=0.15, may_be_unknown=False)
+    thing = noun_phrase(chance, chance.one_of(things), INNER, adjectives=0.1, may_be_unknown=False)
     english = (who, word, *(Word(w) for w in verb.preposition.split()), *thing.english)
     chinese = (*tokens(verb.zh, word), *after, *thing.chinese, ("的", who))
     facts = tuple(f"triple:{noun.en}/{verb.en}/{head}" for head in thing.heads)
     return Phrase(english, chinese, facts + thing.facts)
+
+
+def relative_for(chance: Chance, noun: Noun) -> Relative:
+    """The kind of clause that suits the noun: people do things, things have things done to them."""
+    if "person" in noun.tags or ("animal" in noun.tags and chance.happens(0.7)):
+        return subject_relative
+    return object_relative
 
 
 def object_relative(chance: Chance, noun: Noun, many: bool) -> Phrase:

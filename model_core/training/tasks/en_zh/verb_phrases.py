@@ -60,7 +60,8 @@ def tenses_of(verb: Verb) -> tuple[tuple[float, str], ...]:
         return ((45, "present"), (30, "past"), (12, "future"), (10, "can"))
     if "seat" in verb.flags:
         return ((50, "present"), (25, "past"), (12, "future"), (10, "want"))
-    progressive = 22 if verb.ing else 0
+    # "is <UNK>" alone may as well be an adjective
+    progressive = 22 if verb.ing and (verb.en != UNKNOWN_TEXT or verb.objects) else 0
     return (
         (46, "present"),
         (progressive, "now"),
