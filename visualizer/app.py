@@ -24,6 +24,7 @@ from visualizer.store import Store
 
 FIRST_MODEL = "en-zh"
 FIRST_SIZE = (1600, 1000)
+TITLE_BAR = 40  # pixels; what the frame takes is known only once the window is on screen
 
 log = logging.getLogger("glassformer")
 
@@ -146,7 +147,7 @@ def place_window(window: MainWindow, settings: Settings) -> None:
     if kept is not None and window.restoreGeometry(kept) and _on_a_screen(window.frameGeometry()):
         return
     room = QGuiApplication.primaryScreen().availableGeometry()
-    width, height = min(FIRST_SIZE[0], room.width()), min(FIRST_SIZE[1], room.height())
+    width, height = min(FIRST_SIZE[0], room.width()), min(FIRST_SIZE[1], room.height() - TITLE_BAR)
     window.resize(width, height)
     window.move(room.center() - QPoint(width // 2, height // 2))
 

@@ -14,6 +14,8 @@ from visualizer.widgets.canvas import Canvas
 
 # These change words or colours everywhere.
 LOOK = frozenset({"theme", "language", "count_from"})
+# These change what the carriers show.
+PLACE = frozenset({"run", "cursor", "model"}) | LOOK
 
 
 class Panel(QFrame):
@@ -72,7 +74,7 @@ class Panel(QFrame):
         if "language" in fields:
             self.retranslate()
         self.draw(state, fields)
-        if fields & (self.watches | LOOK):
+        if fields & PLACE:
             index = current_index(state)
             stamp = (-1 if state.run is None else state.run.number, -1 if index is None else index)
             for canvas in self.carriers:

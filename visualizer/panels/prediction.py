@@ -8,7 +8,7 @@ from visualizer import actions, fonts
 from visualizer.i18n import tr
 from visualizer.lenses.prediction import next_token
 from visualizer.navigation import current_place
-from visualizer.panels.base import Panel
+from visualizer.panels.base import PLACE, Panel
 from visualizer.state import ViewState, current_tape, current_token
 from visualizer.store import Store
 from visualizer.widgets.bars import TokenBars
@@ -89,11 +89,12 @@ class PredictionPanel(Panel):
             slider.setToolTip(tr(key))
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
-        bars = next_token(state, CANDIDATES)
-        note = "" if bars is None else tr("ui.entropy", bits=f"{bars.entropy_bits:.2f}")
-        self.head.set_texts(tr("ui.next_token"), note)
-        self.where.set_sentences(*_where(state))
-        self.bars.set_bars(bars)
+        if fields & PLACE:
+            bars = next_token(state, CANDIDATES)
+            note = "" if bars is None else tr("ui.entropy", bits=f"{bars.entropy_bits:.2f}")
+            self.head.set_texts(tr("ui.next_token"), note)
+            self.where.set_sentences(*_where(state))
+            self.bars.set_bars(bars)
         if fields & {"inputs", "language"}:
             inputs = state.inputs
             self.temperature.set_value(max(inputs.temperature, LEAST_TEMPERATURE))

@@ -11,7 +11,7 @@ from visualizer.i18n import tr
 from visualizer.lenses.caption import Chip, caption, chips, run_message
 from visualizer.lenses.explanation import cell_text, hover_text
 from visualizer.lenses.picture import Matrix
-from visualizer.lenses.stage import focus_cell, head_pictures, stage
+from visualizer.lenses.stage import HeadPicture, focus_cell, head_pictures, stage
 from visualizer.panels.base import Panel
 from visualizer.state import Cell, ViewState
 from visualizer.store import Store
@@ -98,15 +98,16 @@ class StagePanel(Panel):
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
         if fields != {"hovered"}:
             self._matrix = stage(state)
-            self._draw_words(state)
-            self._draw_heads(state)
+            pictures = head_pictures(state)
+            self._draw_words(state, next((p for p in pictures if p.selected), None))
+            self._draw_heads(pictures)
             self.heatmap.set_matrix(self._matrix)
             self.pages.setCurrentWidget(self.heatmap if self._matrix is not None else self.empty)
             self.empty.set_texts(*_empty_words(state))
             self.lower.setVisible(self._matrix is not None)
         self._draw_cell(state)
 
-    def _draw_words(self, state: ViewState) -> None:
+    def _draw_words(self, state: ViewState, head: HeadPicture | None) -> None:
         words = caption(state)
         remark = run_message(state.run) if words is not None else ""
         self.remark.setText(remark)
@@ -123,7 +124,6 @@ class StagePanel(Panel):
             self.formula.set_tex("")
             self.words.set_sentences()
             return
-        head = next((picture for picture in head_pictures(state) if picture.selected), None)
         self.breadcrumb.set_place(
             (words.side_title, words.side),
             words.layer_title,
@@ -136,8 +136,7 @@ class StagePanel(Panel):
         guided = head is not None and head.guided
         self.words.set_sentences(words.sentence, tr("head.guided.reason") if guided else words.why)
 
-    def _draw_heads(self, state: ViewState) -> None:
-        pictures = head_pictures(state)
+    def _draw_heads(self, pictures: tuple[HeadPicture, ...]) -> None:
         self.heads.setVisible(bool(pictures))
         chosen = next((picture.head for picture in pictures if picture.selected), 0)
         self.heads.set_heads(

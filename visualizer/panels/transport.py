@@ -10,7 +10,7 @@ from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.overview import timeline
 from visualizer.lenses.prediction import output_tokens
-from visualizer.panels.base import Panel
+from visualizer.panels.base import PLACE, Panel
 from visualizer.state import SPEEDS, ViewState
 from visualizer.store import Store
 from visualizer.widgets.controls import push_button
@@ -81,8 +81,10 @@ class TransportPanel(Panel):
             self.play.setText(tr("ui.pause" if state.playing else "ui.play"))
         if fields & {"speed", "language"}:
             self.speed.setText(_speed_text(state.speed))
-        if not fields & {"run", "cursor", "model", "language", "count_from"}:
-            return
+        if fields & PLACE:
+            self._draw_place(state)
+
+    def _draw_place(self, state: ViewState) -> None:
         tokens = output_tokens(state)
         current = next((token.row for token in tokens if token.status == "current"), None)
         chips = tuple(

@@ -30,6 +30,16 @@ class Breadcrumb(Canvas):
         shape: str,
     ) -> None:
         """badge: its text and kind. tail: what follows the title. site: the record's name."""
+        place = (badge, layer, title, tail, site, shape)
+        if place == (
+            self._badge,
+            self._layer,
+            self._title,
+            self._tail,
+            self._site,
+            self._shape,
+        ):
+            return
         self._badge, self._layer, self._title = badge, layer, title
         self._tail, self._site, self._shape = tail, site, shape
         self.describe(" › ".join(part for part in (badge[0], layer, title, *tail) if part), shape)

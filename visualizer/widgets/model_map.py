@@ -90,8 +90,9 @@ class ModelMap(Canvas):
 
     def set_captions(self, encoder: str, decoder: str) -> None:
         """Small text under the two columns: "source · 8 tokens", "target · step 6"."""
+        if any(self._captions) != any((encoder, decoder)):
+            self._arranged = None
         self._captions = (encoder, decoder)
-        self._arranged = None
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -247,14 +248,20 @@ class ModelMap(Canvas):
     # Painting.
 
     def paint(self, painter: QPainter) -> None:
+        # typing changes the numbers of a run far more often than the place in the model
+        key = (self._blocks, any(self._captions), self._hovered, self._scroll)
+        painter.drawPixmap(0, 0, self.layer("map", key, self._draw_boxes))
         painter.translate(0, -self._scroll)
-        for place in self._places():
-            self._draw(painter, place)
         small, width = self.face(0.78), self._width()
         for side, caption in enumerate(self._captions):
             x = side * (width + 0.8 * self.em)
             rect = QRectF(x, self._total + 0.2 * self.em, width, 1.4 * self.em)
             write(painter, rect, caption, small, self.theme.muted)
+
+    def _draw_boxes(self, painter: QPainter) -> None:
+        painter.translate(0, -self._scroll)
+        for place in self._places():
+            self._draw(painter, place)
 
     def _draw(self, painter: QPainter, place: _Place) -> None:
         theme, em, block, rect = self.theme, self.em, place.block, place.rect
