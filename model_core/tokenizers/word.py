@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from model_core.tokenizers.base import (
+    SPECIAL_TOKENS,
     UNKNOWN_ID,
     Encoding,
     Unknown,
@@ -77,13 +78,15 @@ class WordTokenizer(VocabularyTokenizer):
     ) -> WordTokenizer:
         """The tokenizer of a data set: (source, target) texts with spaces between the words.
 
-        Words seen fewer than `min_count` times are left out. `traits` as in the constructor.
+        A word replaced by "<UNK>" in the data is no word of the vocabulary. Words seen fewer
+        than `min_count` times are left out. `traits` as in the constructor.
         """
         reader = cls(ranked((), 1), ranked((), 1), **traits)
         sources: list[str] = []
         targets: list[str] = []
         for source, target in pairs:
-            sources.extend(reader._normalised(source).split())
+            spoken = (word for word in source.split() if word not in SPECIAL_TOKENS)
+            sources.extend(reader._normalised(word) for word in spoken)
             targets.extend(target.split())
         return cls(ranked(sources, min_count), ranked(targets, min_count), **traits)
 

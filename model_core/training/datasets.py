@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from model_core.tokenizers import UNKNOWN_ID, Tokenizer
@@ -62,7 +62,7 @@ class Dataset:
     """A task's sentences: "train" and further splits, each apart from it in its own way."""
 
     name: str
-    splits: Mapping[str, Sequence[Pair]]
+    splits: Mapping[str, Sequence[Pair]] = field(repr=False)
 
     def __getitem__(self, split: str) -> Sequence[Pair]:
         if split not in self.splits:

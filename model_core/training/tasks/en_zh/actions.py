@@ -93,11 +93,9 @@ def pair_of_nouns(
     chance: Chance, noun: Noun, nouns: tuple[Noun, ...], determiners: Determiners
 ) -> NounPhrase:
     """ "the cat and my dog": two different nouns of one kind."""
-    others = [other for other in nouns if other.en != noun.en]
+    other = chance.one_of([other for other in nouns if other.en != noun.en])
     left = noun_phrase(chance, noun, determiners, adjectives=0.1, plural=0.25)
-    if not others:
-        return left
-    right = noun_phrase(chance, chance.one_of(others), determiners, adjectives=0.1, plural=0.25)
+    right = noun_phrase(chance, other, determiners, adjectives=0.1, plural=0.25)
     return joined(left, right)
 
 
@@ -134,7 +132,7 @@ def object_of(
         return object_of(chance, verb, subject, determiners, extended=extended)
     noun = chance.one_of(nouns)
     countable = bool(noun.measure)
-    if extended and countable and chance.happens(0.05):
+    if extended and countable and len(nouns) > 1 and chance.happens(0.05):
         return pair_of_nouns(chance, noun, nouns, determiners)
     relative: Relative | None = None
     if extended and countable and chance.happens(0.07):
@@ -232,7 +230,7 @@ def seated(chance: Chance) -> Pair:
     subject = subject_of(chance, verb)
     setting = setting_for(chance, verb, subject.third)
     place = place_to_stay(chance, verb, subject.heads)
-    if verb.en == "sit" and setting.tense == "present" and chance.happens(0.35):
+    if setting.tense == "present" and chance.happens(0.35):
         return sitting(chance, verb, subject, place)
     parts = verb_parts(chance, verb, subject.be, setting)
     english = subject.english + parts.auxiliary + parts.main + place.english
@@ -243,7 +241,7 @@ def seated(chance: Chance) -> Pair:
 
 
 def sitting(chance: Chance, verb: Verb, subject: NounPhrase, place: Phrase) -> Pair:
-    """ "is sitting on the chair" is 坐 在 椅子 上 as well."""
+    """ "is sitting on the chair" is 坐 在 椅子 上 as well, without 正在."""
     be, word = Word(subject.be), Word(verb.ing)
     english = (*subject.english, be, word, *place.english)
     chinese = (*subject.chinese, (verb.zh, word), *place.chinese)

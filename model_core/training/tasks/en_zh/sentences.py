@@ -14,7 +14,7 @@ UNKNOWN_CANDIDATES = 4
 
 PATTERNS: tuple[tuple[float, Callable[[Chance], Pair]], ...] = (
     (36.0, actions.transitive),
-    (17.0, actions.intransitive),
+    (19.0, actions.intransitive),
     (5.0, actions.seated),
     (3.5, actions.going),
     (3.0, actions.giving),
@@ -23,9 +23,9 @@ PATTERNS: tuple[tuple[float, Callable[[Chance], Pair]], ...] = (
     (5.0, being.identity),
     (5.0, whereabouts.location),
     (4.0, whereabouts.existence),
-    (4.0, questions.whether_done),
-    (1.5, questions.whether_doing),
-    (2.5, questions.whether_being),
+    (5.5, questions.whether_done),
+    (1.8, questions.whether_doing),
+    (3.0, questions.whether_being),
     (2.0, questions.where),
     (1.8, questions.what),
     (1.8, questions.who),

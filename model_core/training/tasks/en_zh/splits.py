@@ -28,6 +28,7 @@ UNSEEN_SIZE = 500
 UNKNOWN_SHARE = 0.15
 # Short sentences are few, and a model that meets them once does not learn them.
 MOST_COPIES = 6
+LEAST_SEEN = 60
 
 # Shares of all possible triples and pairs that are kept from training.
 HELD_OUT_PERMILLE = 100
@@ -74,14 +75,25 @@ class Secrets:
 
 
 def training(chance: Chance, size: int, keep: Keep) -> list[Pair]:
-    """`size` sentences that may be kept; the same one a few times at most."""
+    """`size` sentences that may be kept, then more with those words that are still rare.
+
+    The same sentence occurs a few times at most.
+    """
     pairs: list[Pair] = []
     copies: Counter[tuple[str, ...]] = Counter()
-    while len(pairs) < size:
+    seen: Counter[str] = Counter()
+    rare: set[str] = set()
+    while len(pairs) < size or rare:
         pair = drawn(chance, with_unknown=chance.happens(UNKNOWN_SHARE))
-        if copies[pair.source] < MOST_COPIES and keep(pair):
-            copies[pair.source] += 1
-            pairs.append(pair)
+        if copies[pair.source] == MOST_COPIES or not keep(pair):
+            continue
+        if len(pairs) >= size and rare.isdisjoint(pair.source):
+            continue
+        copies[pair.source] += 1
+        pairs.append(pair)
+        seen.update(pair.source)
+        if len(pairs) >= size:
+            rare = {word for word, count in seen.items() if count < LEAST_SEEN}
     return pairs
 
 
