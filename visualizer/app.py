@@ -34,9 +34,14 @@ def make_application(arguments: list[str], exact: bool = False) -> QApplication:
     app = QApplication(arguments)
     app.setApplicationName("Glassformer")
     app.setDesktopFileName("glassformer")
+    dress(app, exact)
+    return app
+
+
+def dress(app: QApplication, exact: bool = False) -> None:
+    """Style and font; the colours come with the window."""
     app.setStyle("Fusion")
     fonts.install_fonts(app, bundled.resources() / "fonts" / fonts.FILE_NAME, exact=exact)
-    return app
 
 
 class Session(QObject):
@@ -79,7 +84,7 @@ class Session(QObject):
 
     def _on_finished(self, run: Run) -> None:
         self.store.dispatch(actions.show_run, run)
-        log.info("run %d is on show: %s, %d rows", run.number, run.outcome, run.rows)
+        log.info("run %d is on show: %s %s", run.number, run.outcome, run.text)
 
     def _on_failed(self, reason: str) -> None:
         self.store.dispatch(actions.show_notice, "error.run", "error", reason=reason)

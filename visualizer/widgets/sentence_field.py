@@ -61,7 +61,8 @@ class SentenceField(QLineEdit):
 
     def set_text(self, text: str) -> None:
         """Show this text; the cursor stays where it is, as far as the text reaches."""
-        if text == self.text():
+        # while the user composes, the field holds what no one else knows yet
+        if text == self.text() or self._composing:
             return
         place = self.cursorPosition() if self.cursorPosition() < len(self.text()) else len(text)
         self.setText(text)

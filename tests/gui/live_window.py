@@ -1,0 +1,97 @@
+"""A whole window with its engine over a small random model, for tests that drive it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+
+import model_core
+from tests.gui.views import SENTENCE, entry
+from visualizer import actions
+from visualizer.app import Session, dress
+from visualizer.engine import Engine
+from visualizer.main_window import MainWindow
+from visualizer.settings import Settings
+from visualizer.state import ViewState
+from visualizer.store import Store
+
+WAIT = 10_000
+
+
+class LiveWindow:
+    """The session as the program makes it, settled after each step that a test takes."""
+
+    def __init__(self, qtbot, folder: Path) -> None:
+        self.qtbot = qtbot
+        self.chosen: Path | None = None
+        self.settings = Settings(folder / "settings.ini")
+        self.store = Store(self.settings.apply_to(ViewState()))
+        self.window = MainWindow(self.store, lambda parent: self.chosen)
+        self.session = Session(self.window, Engine(), self.settings)
+        self.window.resize(1280, 720)
+        with qtbot.waitExposed(self.window):
+            self.window.show()
+        self.window.activateWindow()
+
+    @property
+    def state(self) -> ViewState:
+        return self.store.state
+
+    @property
+    def field(self):
+        return self.window.header.field
+
+    def open_small(self) -> None:
+        self.store.dispatch(actions.open_model, entry())
+        self.until_shown(SENTENCE)
+
+    def until_shown(self, source: str) -> None:
+        """Until the run of this sentence is painted by every panel of the run."""
+
+        def shown() -> bool:
+            run = self.state.run
+            if run is None or run.inputs.source != source or run.inputs != self.state.inputs:
+                return False
+            panels = (self.window.map, self.window.stage, self.window.prediction)
+            return all(panel.painted_run == run.number for panel in panels)
+
+        self.qtbot.waitUntil(shown, timeout=WAIT)
+
+    def press(
+        self,
+        key: Qt.Key,
+        modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+        widget: QWidget | None = None,
+    ) -> None:
+        self.qtbot.keyClick(widget or QApplication.focusWidget() or self.window, key, modifiers)
+
+    def type(self, text: str) -> None:
+        self.field.setFocus()
+        self.qtbot.keyClicks(self.field, text)
+
+    def end(self) -> None:
+        self.window.close()
+        assert self.session.engine.shutdown()
+        self.window.deleteLater()
+
+
+@pytest.fixture
+def live(qtbot, qapp, tmp_path) -> Iterator[LiveWindow]:
+    dress(qapp, exact=True)
+    made = LiveWindow(qtbot, tmp_path)
+    made.open_small()
+    yield made
+    made.end()
+    qapp.setStyleSheet("")
+
+
+@pytest.fixture
+def checkpoint(tmp_path) -> Path:
+    """The small model as a file."""
+    path = tmp_path / "small model 小.safetensors"
+    model_core.save_checkpoint(entry().model, path)
+    return path
