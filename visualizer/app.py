@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 import platformdirs
-from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, Qt, QThreadPool, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
@@ -180,3 +180,5 @@ def main(checkpoint: Path | str | None = None, verbose: bool = False) -> int:
     finally:
         sys.excepthook = sys.__excepthook__
         engine.shutdown()
+        # the typesetter may still be at a formula
+        QThreadPool.globalInstance().waitForDone(2000)

@@ -61,6 +61,11 @@ class Panel(QFrame):
         shown = [canvas for canvas in self.carriers if canvas.isVisible()]
         return min((c.painted[place] if c.painted else -1 for c in shown), default=-1)
 
+    def ground(self, role: str, *canvases: Canvas) -> None:
+        """These lie on a plain ground of this colour."""
+        for canvas in canvases:
+            canvas.set_ground(role)
+
     def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
         if fields & (self.watches | LOOK):
             self._show(new, fields)

@@ -33,6 +33,7 @@ class MapPanel(Panel):
         column.addWidget(self.head)
         column.addWidget(self.map, 1)
         self.carriers = (self.map,)
+        self.ground("surface", self.head, self.map)
         self._blocks: tuple[Block, ...] = ()
         self.map.blockChosen.connect(self._on_block)
 

@@ -62,6 +62,7 @@ class PredictionPanel(Panel):
         column.addLayout(row)
         column.addStretch(1)
         self.carriers = (self.bars,)
+        self.ground("surface", self.head, self.where, self.bars)
         self.temperature.moved.connect(self._on_temperature)
         self.top_k.moved.connect(self._on_top_k)
         self.top_p.moved.connect(self._on_top_p)

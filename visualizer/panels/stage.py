@@ -79,6 +79,8 @@ class StagePanel(Panel):
         column.addWidget(self.remark)
         column.addLayout(body, 1)
         column.addWidget(self.lower)
+        self.ground("page", self.breadcrumb, self.formula, self.ops, self.words, self.heads)
+        self.ground("surface", self.empty, self.cell)
         self.carriers = (self.heatmap, self.empty, self.heads, self.breadcrumb)
         self.ops.chosen.connect(self._on_op)
         self.heads.headChosen.connect(self._on_head)

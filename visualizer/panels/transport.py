@@ -55,6 +55,7 @@ class TransportPanel(Panel):
         column.addLayout(row)
         column.addWidget(self.timeline)
         self.carriers = (self.chips, self.timeline)
+        self.ground("surface", self.chips, self.timeline)
         self.first.clicked.connect(self._on_first)
         self.back.clicked.connect(self._on_back)
         self.play.clicked.connect(self._on_play)

@@ -75,6 +75,7 @@ class Canvas(QWidget):
         # What the owner has set, and what of it the last paint has brought to the screen.
         self.stamp: tuple[int, ...] = ()
         self.painted: tuple[int, ...] = ()
+        self._ground = ""
         self._layers: dict[str, tuple[Hashable, QPixmap]] = {}
         self._faces: dict[tuple[float, bool], Face] = {}
 
@@ -84,6 +85,11 @@ class Canvas(QWidget):
         self.theme = theme
         self.relayout()
         self.update()
+
+    def set_ground(self, role: str) -> None:
+        """Paint this colour of the theme beneath everything, so that nothing behind is painted."""
+        self._ground = role
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def describe(self, name: str, description: str = "") -> None:
         """The words a screen reader says."""
@@ -139,6 +145,8 @@ class Canvas(QWidget):
         painter = QPainter(self)
         # A painter left open by an exception would take the whole process down later.
         try:
+            if self._ground:
+                painter.fillRect(self.rect(), self.theme.color(self._ground))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self.paint(painter)
         finally:

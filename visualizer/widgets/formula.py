@@ -1,10 +1,11 @@
-"""A formula, typeset from LaTeX; typesetting waits until the program is idle."""
+"""A formula, typeset from LaTeX beside the window: that takes longer than a frame may."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from contextlib import suppress
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, QTimer
+from PySide6.QtCore import QByteArray, QRectF, QSize, QThreadPool, Signal
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -44,30 +45,30 @@ def typeset(tex: str, colour: str) -> bytes | None:
 class Formula(Canvas):
     """Shows LaTeX; blank until it is typeset, the text itself where that fails."""
 
+    # emitted in the worker's thread, so that what it is connected to runs in the widget's
+    _done = Signal()
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._tex = ""
         self._plain = ""
         self._waiting: list[str] = []
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(0)
-        self._idle.timeout.connect(self._work)
+        self._working = False
+        self._done.connect(self._on_done)
 
     def set_tex(self, tex: str, plain: str = "") -> None:
         """plain: what is shown where the formula cannot be typeset; the LaTeX itself if empty."""
         if (tex, plain) == (self._tex, self._plain):
             return
         self._tex, self._plain = tex, plain
-        if tex and not self._known(tex):
-            self._idle.start()
+        self._start()
         self.update()
 
     def warm(self, formulas: tuple[str, ...]) -> None:
-        """Typeset these ahead of time, one whenever the program is idle."""
+        """Typeset these ahead of time, after the one that is shown."""
         self._waiting += [f for f in formulas if f not in self._waiting]
-        self._idle.start()
+        self._start()
 
     def finish(self) -> None:
         """Typeset the shown formula now (for a picture without an event loop)."""
@@ -82,21 +83,33 @@ class Formula(Canvas):
         return QSize(round(8 * self.em), round(2.6 * self.em))
 
     def relayout(self) -> None:
-        if self._tex and not self._known(self._tex):
-            self._idle.start()
+        self._start()
 
     def _known(self, tex: str) -> bool:
         return (tex, self.theme.text) in _typeset
 
-    def _work(self) -> None:
-        """One formula per turn of the event loop; the shown one first."""
-        if self._tex and not self._known(self._tex):
-            typeset(self._tex, self.theme.text)
-            self.update()
-        elif self._waiting:
-            typeset(self._waiting.pop(0), self.theme.text)
-        if self._waiting:
-            self._idle.start()
+    def _start(self) -> None:
+        """One formula at a time; the shown one first."""
+        if self._working:
+            return
+        self._waiting = [tex for tex in self._waiting if not self._known(tex)]
+        shown = [self._tex] if self._tex and not self._known(self._tex) else []
+        wanted = shown or self._waiting[:1]
+        if wanted:
+            self._working = True
+            tex, colour = wanted[0], self.theme.text
+            QThreadPool.globalInstance().start(lambda: self._work(tex, colour))
+
+    def _work(self, tex: str, colour: str) -> None:
+        """Runs in the worker's thread."""
+        typeset(tex, colour)
+        with suppress(RuntimeError):  # the widget may be gone by now
+            self._done.emit()
+
+    def _on_done(self) -> None:
+        self._working = False
+        self.update()
+        self._start()
 
     def paint(self, painter: QPainter) -> None:
         if not self._tex or not self._known(self._tex):
