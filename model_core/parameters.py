@@ -25,9 +25,12 @@ def _attention_shapes(prefix: str, config: ModelConfig) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {}
     for letter in "qkv":
         shapes[f"{prefix}.W_{letter}"] = (config.d_model, inner)
-        shapes[f"{prefix}.b_{letter}"] = (inner,)
-    shapes[f"{prefix}.W_o"] = (inner, config.d_model)
-    shapes[f"{prefix}.b_o"] = (config.d_model,)
+        if config.attention_bias:
+            shapes[f"{prefix}.b_{letter}"] = (inner,)
+    if config.layer_end != "self_attn.concat":
+        shapes[f"{prefix}.W_o"] = (inner, config.d_model)
+        if config.attention_bias:
+            shapes[f"{prefix}.b_o"] = (config.d_model,)
     return shapes
 
 
@@ -38,7 +41,11 @@ def _norm_shapes(prefix: str, config: ModelConfig) -> dict[str, Shape]:
 def _layer_shapes(side: str, layer: int, config: ModelConfig) -> dict[str, Shape]:
     prefix = f"{side}.layers.{layer}"
     shapes = _attention_shapes(f"{prefix}.self_attn", config)
+    if config.layer_end.startswith("self_attn."):
+        return shapes
     shapes |= _norm_shapes(f"{prefix}.norm1", config)
+    if config.layer_end == "norm1.out":
+        return shapes
     n_norms = 1
     if side == "decoder":
         shapes |= _attention_shapes(f"{prefix}.cross_attn", config)
@@ -56,19 +63,24 @@ def parameter_shapes(config: ModelConfig) -> dict[str, Shape]:
 
     Weights are stored so that y = x W + b: W is (in, out).
     """
-    shapes: dict[str, Shape] = {"src_embed.weight": (config.src_vocab_size, config.d_model)}
-    if config.tying != "all":
+    reads_ids = config.input == "ids"
+    shapes: dict[str, Shape] = {}
+    if reads_ids:
+        shapes["src_embed.weight"] = (config.src_vocab_size, config.d_model)
+    if reads_ids and config.tying != "all":
         shapes["tgt_embed.weight"] = (config.tgt_vocab_size, config.d_model)
     for side, depth in (("encoder", config.n_encoder_layers), ("decoder", config.n_decoder_layers)):
-        if config.position == "learned":
+        if not depth:
+            continue
+        if reads_ids and config.position == "learned":
             shapes[f"{side}.position.weight"] = (config.max_seq_len, config.d_model)
         for layer in range(depth):
             shapes |= _layer_shapes(side, layer, config)
         if config.norm_position == "pre":
             shapes |= _norm_shapes(f"{side}.norm", config)
-    if config.tying == "none":
+    if reads_ids and config.tying == "none":
         shapes["output.W"] = (config.d_model, config.tgt_vocab_size)
-    if config.output_bias:
+    if reads_ids and config.output_bias:
         shapes["output.b"] = (config.tgt_vocab_size,)
     return shapes
 
@@ -115,6 +127,8 @@ def pack_projections(parameters: dict[str, Array]) -> dict[str, Array]:
         letters = "kv" if prefix.endswith("cross_attn") else "qkv"
         for kind in "Wb":
             names = [f"{prefix}.{kind}_{letter}" for letter in letters]
+            if names[0] not in parameters:
+                continue
             laid_out.update(zip(names, np.stack([parameters[n] for n in names]), strict=True))
     return laid_out
 

@@ -17,6 +17,7 @@ from model_core.ops import (
     DropoutMask,
     Dropped,
     EmbeddingRows,
+    Given,
     LearnedPosition,
     Linear,
     LogSoftmax,
@@ -55,10 +56,14 @@ NO_DROPOUT = Dropout()
 
 @lru_cache(maxsize=32)
 def build_plan(config: ModelConfig, dtype: str = "float32", dropout: Dropout = NO_DROPOUT) -> Plan:
-    """The whole forward pass, source ids to log-probabilities."""
+    """The whole forward pass, source ids to log-probabilities.
+
+    Of a model that reads a matrix: from the run input `inputs` (B,S,D) to the encoder's end.
+    """
     writer = _Writer(Plan(), config, dtype, dropout)
     writer.encode()
-    writer.decode()
+    if config.n_decoder_layers:
+        writer.decode()
     return writer.plan
 
 
@@ -71,13 +76,26 @@ class _Writer:
 
     def encode(self) -> None:
         add, config = self.plan.add, self.config
-        x = self.embed("encoder", "source_ids", "source_positions", "S")
-        mask = add("encoder.mask", PaddingMask(), "source_mask", axes="B11S")
+        mask = None
+        if config.input == "matrix":
+            x = add("encoder.embed.out", Given(), "inputs", axes="BSD")
+            # runs tell which tokens they read by these, and here they are no op's input
+            for name in ("source_ids", "target_ids"):
+                self.plan.reserve(name)
+        else:
+            x = self.embed("encoder", "source_ids", "source_positions", "S")
+            mask = add("encoder.mask", PaddingMask(), "source_mask", axes="B11S")
         for i in range(config.n_encoder_layers):
-            layer = f"encoder.layers.{i}"
-            x = self.sublayer(layer, 1, x, "S", f"{layer}.self_attn", memory=None, mask=mask)
-            x = self.sublayer(layer, 2, x, "S", f"{layer}.ffn")
+            x = self.encoder_layer(f"encoder.layers.{i}", x, mask)
         self.finish("encoder", x, "S")
+
+    def encoder_layer(self, layer: str, x: str, mask: str | None) -> str:
+        """Self-attention and feed-forward, as far as the layer goes."""
+        end = self.config.layer_end
+        if end.startswith("self_attn."):
+            return self.attention(f"{layer}.self_attn", x, x, mask, "S")
+        x = self.sublayer(layer, 1, x, "S", f"{layer}.self_attn", memory=None, mask=mask)
+        return x if end == "norm1.out" else self.sublayer(layer, 2, x, "S", f"{layer}.ffn")
 
     def decode(self) -> None:
         add, config, plan = self.plan.add, self.config, self.plan
@@ -141,7 +159,7 @@ class _Writer:
         norm, residual = f"{layer}.norm{number}", f"{layer}.residual{number}"
         axes = f"B{length}D"
         read = x if self.post_norm else self.norm(norm, x, length)
-        if mask is None:
+        if name.endswith(".ffn"):
             out = self.feed_forward(name, read, length)
         else:
             out = self.attention(name, read, read if memory is None else memory, mask, length)
@@ -149,32 +167,43 @@ class _Writer:
         x = self.plan.add(residual, Residual(), x, out, axes=axes)
         return self.norm(norm, x, length) if self.post_norm else x
 
-    def attention(self, name: str, x: str, memory: str, mask: str, length: str) -> str:
-        """Multi-head attention: queries from x, keys and values from memory (section 3.2)."""
+    def attention(self, name: str, x: str, memory: str, mask: str | None, length: str) -> str:
+        """Multi-head attention: queries from x, keys and values from memory (section 3.2).
+
+        Without a mask every query attends to every key.
+        """
         add, config = self.plan.add, self.config
         key = "S" if name.endswith("cross_attn") else length
         heads = {}
         for letter, source, side in (("q", x, length), ("k", memory, key), ("v", memory, key)):
-            weight, bias = f"{name}.W_{letter}", f"{name}.b_{letter}"
-            flat = add(f"{name}.{letter}", Linear(), source, weight, bias, axes=("B", side, "H*K"))
+            read = (source, *self.attention_parameters(name, letter))
+            flat = add(f"{name}.{letter}", Linear(), *read, axes=("B", side, "H*K"))
             heads[letter] = add(
                 f"{name}.{letter}_heads", SplitHeads(config.n_heads), flat, axes=f"BH{side}K"
             )
-        together = "kv" if key == "S" and length == "T" else "qkv"
-        self.plan.together.append(tuple(f"{name}.{letter}" for letter in together))
+        if config.attention_bias:
+            together = "kv" if key == "S" and length == "T" else "qkv"
+            self.plan.together.append(tuple(f"{name}.{letter}" for letter in together))
         if name.startswith("decoder") and key == "T":
             self.plan.cached |= {heads["k"], heads["v"]}
         axes = f"BH{length}{key}"
         scale = 1.0 / math.sqrt(config.d_head)
         scores = add(f"{name}.scores", Scores(scale), heads["q"], heads["k"], axes=axes)
-        masked = add(f"{name}.masked_scores", MaskedScores(), scores, mask, axes=axes)
-        weights = add(f"{name}.weights", Softmax(), masked, axes=axes)
+        if mask is not None:
+            scores = add(f"{name}.masked_scores", MaskedScores(), scores, mask, axes=axes)
+        weights = add(f"{name}.weights", Softmax(), scores, axes=axes)
         weights = self.drop(weights, self.dropout.attention, axes)
         context = add(f"{name}.context", Context(), weights, heads["v"], axes=f"BH{length}K")
         concat = add(f"{name}.concat", MergeHeads(), context, axes=("B", length, "H*K"))
-        return add(
-            f"{name}.out", Linear(), concat, f"{name}.W_o", f"{name}.b_o", axes=f"B{length}D"
-        )
+        if config.layer_end == "self_attn.concat":
+            return concat
+        read = (concat, *self.attention_parameters(name, "o"))
+        return add(f"{name}.out", Linear(), *read, axes=f"B{length}D")
+
+    def attention_parameters(self, name: str, letter: str) -> tuple[str, ...]:
+        """The weight of one of an attention's linear maps, and its bias where it has one."""
+        weight, bias = f"{name}.W_{letter}", f"{name}.b_{letter}"
+        return (weight, bias) if self.config.attention_bias else (weight,)
 
     def feed_forward(self, name: str, x: str, length: str) -> str:
         """Two linear maps with an activation between, token by token (section 3.3)."""

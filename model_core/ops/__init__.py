@@ -7,6 +7,7 @@ from model_core.ops.attention import Context, MaskedScores, MergeHeads, Scores, 
 from model_core.ops.base import EVALUATION_NAMES, Explanation, Op, Operand, Term
 from model_core.ops.dropout import DropoutMask, Dropped
 from model_core.ops.embedding import EmbeddingRows, LearnedPosition, Scale, SinusoidalPosition
+from model_core.ops.given import Given
 from model_core.ops.linear import Linear, TiedLinear
 from model_core.ops.loss import AlignmentLoss, CrossEntropy, WeightedSum
 from model_core.ops.masks import BothMasks, LookAheadMask, PaddingMask
@@ -22,6 +23,7 @@ from model_core.ops.residual import Add, Residual
 from model_core.ops.softmax import LogSoftmax, Softmax
 
 ALL_OPS: tuple[type[Op], ...] = (
+    Given,
     EmbeddingRows,
     Scale,
     SinusoidalPosition,
@@ -69,6 +71,7 @@ __all__ = [
     "Explanation",
     "Gelu",
     "GeluTanh",
+    "Given",
     "LearnedPosition",
     "Linear",
     "LogSoftmax",

@@ -104,6 +104,7 @@ LABELS = [[3, 0, 1, 4], [2, 2, 0, 0]]
 ALIGNED = [[0, 2, -1], [-1, 1, 1]]
 
 CASES: tuple[Case, ...] = (
+    case("a matrix", ops.Given(), normal(1, 3, 4)),
     case("a batch", ops.EmbeddingRows(), normal(6, 4), below(6, 2, 5)),
     case("one id many times", ops.EmbeddingRows(), normal(3, 4), of([[1, 1, 1, 2]])),
     case("a batch", ops.Scale(2.5), normal(2, 3, 4)),
