@@ -5,7 +5,5 @@ if [ "$(uname -s)" != Linux ] || [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}${QT_QPA_
   exec .venv/bin/python -m visualizer "$@"
 fi
 
-QT_QPA_PLATFORM=offscreen .venv/bin/python -m visualizer render --walkthrough walkthrough
-echo
-echo "There is no display here, so the walk-through was drawn into $(pwd)/walkthrough"
-echo "For the window, run make run in a desktop session, or over ssh -X, or with DISPLAY set."
+echo "There is no display here, so the walk-through is drawn into a folder instead of the window."
+exec .venv/bin/python -m visualizer render --walkthrough walkthrough

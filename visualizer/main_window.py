@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -38,6 +38,7 @@ from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.stylesheet import stylesheet
 from visualizer.theme import THEMES, qpalette
+from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.controls import rule
 from visualizer.widgets.key_sheet import KeySheet
 
@@ -89,6 +90,11 @@ class MainWindow(QWidget):
             self.transport,
         )
         self._lay_out()
+        # A click on what is painted takes the keys out of a text field, to the stage.
+        for panel in (self.map, self.stage, self.prediction, self.transport):
+            for canvas in panel.findChildren(Canvas):
+                canvas.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+                canvas.setFocusProxy(self.stage)
         self.key_sheet = KeySheet(self)
         self.key_sheet.closed.connect(self._to_stage)
         self.header.openChosen.connect(self.openWanted)
@@ -224,9 +230,6 @@ class MainWindow(QWidget):
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closing.emit()
         super().closeEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
 
 
 def _dropped_file(event: QDropEvent | QDragEnterEvent) -> Path | None:

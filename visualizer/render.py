@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QMessageLogContext, QSize, Qt, QtMsgType, qInstallMessageHandler
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
@@ -40,6 +40,7 @@ KEY_STEPS = (
 
 def main(options: argparse.Namespace, checkpoint: Path | str | None) -> int:
     """Draw one step or the walk-through; 2 with one sentence where that cannot be."""
+    qInstallMessageHandler(_say)
     app = make_application(sys.argv[:1], exact=True)
     try:
         entry = open_entry(FIRST_MODEL if checkpoint is None else checkpoint)
@@ -57,6 +58,12 @@ def main(options: argparse.Namespace, checkpoint: Path | str | None) -> int:
         print(f"glassformer render: {text}", file=sys.stderr)
         return 2
     return 0
+
+
+def _say(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    """What Qt has to say, but for one line that the offscreen platform says of every window."""
+    if "propagateSizeHints" not in message:
+        print(message, file=sys.stderr)
 
 
 def stepped_into(entry: ModelEntry, source: str | None) -> ViewState:
@@ -139,7 +146,7 @@ def translation(state: ViewState) -> str:
         lines.append(message)
     if run.tape is not None:
         chosen = zip(run.tape.predicted_tokens, run.distributions, run.chosen, strict=True)
-        lines += [f"  {figures.percent(d.probabilities[i]):>9}  {token}" for token, d, i in chosen]
+        lines += [f"  {figures.percent(d.probabilities[i]):>12}  {token}" for token, d, i in chosen]
     return "\n".join(lines) + "\n"
 
 

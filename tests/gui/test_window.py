@@ -307,7 +307,9 @@ def test_whatever_takes_the_focus_has_a_name(live):  # noqa: F811
     takers = [
         widget
         for widget in live.window.findChildren(QWidget)
-        if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.isVisible()
+        if widget.focusPolicy() != Qt.FocusPolicy.NoFocus
+        and widget.isVisible()
+        and widget.focusProxy() is None
     ]
     assert len(takers) > 12
     nameless = [type(w).__name__ for w in takers if not (w.accessibleName() or _text(w))]
@@ -367,3 +369,11 @@ def test_nothing_arrives_after_the_window_is_closed(qtbot, qapp, tmp_path):
     assert session.engine.shutdown()
     qapp.processEvents()
     assert window.store.state.run is None
+
+
+def test_a_click_on_the_stage_takes_the_keys_out_of_the_field(live):  # noqa: F811
+    live.field.setFocus()
+    heatmap = live.window.stage.heatmap
+    cell = heatmap.cell_rect(1, 1).center().toPoint()
+    live.qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=cell)
+    assert live.window.stage.hasFocus() and live.state.selected == (1, 1)

@@ -77,9 +77,10 @@ class Breadcrumb(Canvas):
         parts.append((self._title, title, theme.text))
         parts += [(f"› {part}", body, theme.muted) for part in self._tail]
         for words, face, colour in parts:
-            room = QRectF(x, 0, min(face.width(words), max(end - x, 0.0)), height)
-            if room.width() < 1.5 * em:
+            wide = face.width(words)
+            if end - x < min(wide, 3 * em):
                 return
+            room = QRectF(x, 0, min(wide, end - x), height)
             write(painter, room, words, face, colour, LEFT)
             x = room.right() + 0.55 * em
         tiny = self.face(0.78)

@@ -36,10 +36,12 @@ def percent_digits(probability: float) -> str:
 
 
 def percent_short(probability: float) -> str:
-    """For a chip: "98 %", and more digits only where they tell: "0.31 %", "99.7 %"."""
+    """For a chip: "98 %", and more digits only where they tell: "0.31 %", "99.7 %", ">99.9 %"."""
     share = 100 * float(probability)
     if 1 <= share < 99:
         return f"{share:.0f}{NO_BREAK_SPACE}%"
+    if 99.95 <= share < 100:
+        return f">99.9{NO_BREAK_SPACE}%"
     return percent(probability)
 
 
