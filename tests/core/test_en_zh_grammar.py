@@ -22,6 +22,12 @@ SPLITS = ("train", "held_out", "unseen_pairs")
 # Translations by hand; whichever of them the grammar draws must come out like this.
 BY_HAND = {
     "she eats": "她 吃饭",
+    "hello": "你 好",
+    "thank you": "谢谢 你",
+    "good morning children": "早上 好 孩子 们",
+    "good night my friend": "晚安 我 的 朋友",
+    "the cat": "猫",
+    "apples": "苹果",
     "I love you": "我 爱 你",
     "he is tall": "他 很 高",
     "the cat sleeps": "猫 睡觉",
@@ -222,9 +228,9 @@ def test_every_word_and_every_pattern_is_trained_often(data: Dataset) -> None:
     target = Counter(word for pair in data["train"] for word in pair.target)
     assert len(source) >= 250
     assert [word for word in source if source[word] < 60] == []
-    assert [word for word in target if target[word] < 25] == []
+    assert [word for word in target if target[word] < 60] == []
     patterns = Counter(pair.template for pair in data["train"])
-    assert [pattern for pattern in patterns if patterns[pattern] < 20] == []
+    assert [pattern for pattern in patterns if patterns[pattern] < 60] == []
     for split in SPLITS[1:]:
         assert {pair.template for pair in data[split]} <= patterns.keys()
 
@@ -238,9 +244,9 @@ def test_every_word_of_the_tables_occurs(data: Dataset) -> None:
     assert {adjective.en for adjective in lexicon.adjectives()} <= source
 
 
-def test_every_length_from_two_words_on_is_trained(data: Dataset) -> None:
+def test_every_length_is_trained(data: Dataset) -> None:
     lengths = Counter(len(pair.source) for pair in data["train"])
-    assert sorted(lengths) == list(range(2, sentences.LONGEST_SOURCE + 1))
+    assert sorted(lengths) == list(range(1, sentences.LONGEST_SOURCE + 1))
 
 
 def test_a_seventh_of_the_training_sentences_has_one_unknown_word(
@@ -269,7 +275,7 @@ def test_one_english_sentence_has_one_translation(everything: list[Pair]) -> Non
 def test_the_chinese_is_what_a_person_would_write(everything: list[Pair]) -> None:
     drawn = {pair.source_text: pair.target_text for pair in everything}
     compared = {text: drawn[text] for text in BY_HAND if text in drawn}
-    assert len(compared) >= 15
+    assert len(compared) >= 25
     assert compared == {text: BY_HAND[text] for text in compared}
 
 

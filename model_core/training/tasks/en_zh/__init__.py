@@ -65,7 +65,7 @@ def generate(seed: int = 0) -> Dataset:
 
 def sentence(rng: np.random.Generator) -> Pair:
     """One fresh sentence of known words."""
-    return sentences.drawn(Chance(rng))
+    return sentences.drawn(Chance(rng), whole=True)
 
 
 def free_sentences() -> list[tuple[str, tuple[str, ...]]]:

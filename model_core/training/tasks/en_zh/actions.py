@@ -203,7 +203,7 @@ def transitive(chance: Chance) -> Pair:
     facts = shown_facts(
         triples(subject, verb.en, thing.heads), subject.facts, thing.facts, place.facts
     )
-    return pair_of(english, chinese, f"transitive {setting.tense}", facts)
+    return pair_of(english, chinese, f"transitive {setting.kind}", facts)
 
 
 def intransitive(chance: Chance) -> Pair:
@@ -221,7 +221,7 @@ def intransitive(chance: Chance) -> Pair:
     chinese = subject.chinese + parts.before + where + parts.verb + parts.after
     english, chinese = timed(chance, setting, english, chinese)
     facts = shown_facts(place_facts(subject, verb.en, place), subject.facts, place.facts)
-    return pair_of(english, chinese, f"intransitive {setting.tense}", facts)
+    return pair_of(english, chinese, f"intransitive {setting.kind}", facts)
 
 
 def seated(chance: Chance) -> Pair:
@@ -237,7 +237,7 @@ def seated(chance: Chance) -> Pair:
     chinese = subject.chinese + parts.before + parts.verb + place.chinese
     english, chinese = timed(chance, setting, english, chinese)
     facts = shown_facts(place_facts(subject, verb.en, place), subject.facts, place.facts)
-    return pair_of(english, chinese, f"seated {setting.tense}", facts)
+    return pair_of(english, chinese, f"seated {setting.kind}", facts)
 
 
 def sitting(chance: Chance, verb: Verb, subject: NounPhrase, place: Phrase) -> Pair:
@@ -275,7 +275,7 @@ def going(chance: Chance) -> Pair:
         facts = triples(subject, "go", place.heads) + place.facts
     english, chinese = timed(chance, setting, english, chinese)
     facts = shown_facts(facts, subject.facts)
-    return pair_of(english, chinese, f"going {setting.tense}", facts)
+    return pair_of(english, chinese, f"going {setting.kind}", facts)
 
 
 def giving(chance: Chance) -> Pair:
@@ -303,7 +303,7 @@ def giving(chance: Chance) -> Pair:
     facts = shown_facts(
         triples(subject, "give", gift.heads), subject.facts, receiver.facts, gift.facts
     )
-    return pair_of(english, chinese, f"giving {setting.tense}", facts)
+    return pair_of(english, chinese, f"giving {setting.kind}", facts)
 
 
 GO = Verb("go", "goes", "went", "going", "去", ("person",), (), "", frozenset())

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from model_core.training.datasets import Pair
 from model_core.training.tasks.chance import Chance
-from model_core.training.tasks.en_zh import actions, being, questions, whereabouts
+from model_core.training.tasks.en_zh import actions, being, fragments, questions, whereabouts
 from model_core.training.tasks.en_zh.lexicon import UNKNOWN_TEXT
 
 LONGEST_SOURCE = 14
@@ -27,15 +27,26 @@ PATTERNS: tuple[tuple[float, Callable[[Chance], Pair]], ...] = (
     (1.8, questions.whether_doing),
     (3.0, questions.whether_being),
     (2.0, questions.where),
-    (1.8, questions.what),
+    (2.4, questions.what),
     (1.8, questions.who),
 )
 
 
-def drawn(chance: Chance, *, with_unknown: bool = False) -> Pair:
-    """One sentence of at most 14 words; one of its words unknown if that is asked for."""
+# No sentences, but what people type before one is finished, or first of all.
+SHORT_PATTERNS: tuple[tuple[float, Callable[[Chance], Pair]], ...] = (
+    (4.0, fragments.noun_alone),
+    (1.2, fragments.greeting),
+)
+ALL_PATTERNS = PATTERNS + SHORT_PATTERNS
+
+
+def drawn(chance: Chance, *, with_unknown: bool = False, whole: bool = False) -> Pair:
+    """One sentence or, unless it shall be `whole`, a fragment; of 14 words at most.
+
+    with_unknown: one of its words is unknown.
+    """
     while True:
-        pattern = chance.weighted(*PATTERNS)
+        pattern = chance.weighted(*(PATTERNS if whole else ALL_PATTERNS))
         chance.start_sentence(chance.below(UNKNOWN_CANDIDATES) if with_unknown else -1)
         pair = pattern(chance)
         if len(pair.source) > LONGEST_SOURCE:

@@ -27,7 +27,8 @@ HELD_OUT_SIZE = 1_000
 UNSEEN_SIZE = 500
 UNKNOWN_SHARE = 0.15
 # Short sentences are few, and a model that meets them once does not learn them.
-MOST_COPIES = 6
+MOST_COPIES = 16
+# Words of either language.
 LEAST_SEEN = 60
 
 # Shares of all possible triples and pairs that are kept from training.
@@ -87,11 +88,11 @@ def training(chance: Chance, size: int, keep: Keep) -> list[Pair]:
         pair = drawn(chance, with_unknown=chance.happens(UNKNOWN_SHARE))
         if copies[pair.source] == MOST_COPIES or not keep(pair):
             continue
-        if len(pairs) >= size and rare.isdisjoint(pair.source):
+        if len(pairs) >= size and rare.isdisjoint(pair.source + pair.target):
             continue
         copies[pair.source] += 1
         pairs.append(pair)
-        seen.update(pair.source)
+        seen.update(pair.source + pair.target)
         if len(pairs) >= size:
             rare = {word for word, count in seen.items() if count < LEAST_SEEN}
     return pairs
@@ -101,7 +102,7 @@ def unheard(chance: Chance, size: int, keep: Keep, seen: set[tuple[str, ...]]) -
     """`size` different sentences that may be kept, none of them `seen` before."""
     pairs: list[Pair] = []
     while len(pairs) < size:
-        pair = drawn(chance)
+        pair = drawn(chance, whole=True)
         if pair.source not in seen and keep(pair):
             seen.add(pair.source)
             pairs.append(pair)

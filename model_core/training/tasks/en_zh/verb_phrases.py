@@ -37,6 +37,11 @@ class Setting:
     adverb: str = ""
     time: Time | None = None
 
+    @property
+    def kind(self) -> str:
+        """The tense, for the name of a sentence pattern; modal verbs are all of one kind."""
+        return "modal" if self.tense in MODALS else self.tense
+
 
 @dataclass(frozen=True)
 class VerbParts:
