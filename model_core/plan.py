@@ -70,7 +70,7 @@ class Plan:
     @property
     def sites(self) -> list[str]:
         """The recorded names in order."""
-        return [line.site for line in self.instructions]
+        return list(self._numbers)
 
     def __contains__(self, name: object) -> bool:
         return name in self._numbers or name in self.aliases
