@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,6 +42,31 @@ def norm_at_once(x: int, gamma: Array, beta: Array, eps: float, targets: Sequenc
         v[mean], v[variance], v[normalised], v[out] = layer_norm(v[x], gamma, beta, eps)
 
     return norm
+
+
+def bound_scores(mask: int, bound: int, dtype: str) -> Step:
+    """What a mask lets scores be at most: +inf where it is True, -inf elsewhere.   slots"""
+
+    def bounds(v: Values) -> None:
+        # key by key in memory, as the scores are
+        most = np.empty_like(v[mask].swapaxes(-1, -2), dtype).swapaxes(-1, -2)
+        v[bound] = most
+        np.copyto(most, -math.inf)
+        np.copyto(most, math.inf, where=v[mask])
+
+    return bounds
+
+
+def mask_by_bound(scores: int, bound: int, target: int) -> Step:
+    """MaskedScores in one call, the bound being shared by all layers.   slots"""
+
+    def mask(v: Values) -> None:
+        out = v[target]
+        if out is None:
+            out = np.empty_like(v[scores])
+        v[target] = np.minimum(v[scores], v[bound], out=out)
+
+    return mask
 
 
 def append_to_cache(slot: int, cache: int) -> Step:

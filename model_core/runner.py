@@ -7,14 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from model_core.capture import CannotCaptureError
 from model_core.config import ModelConfig
-from model_core.kernels import RowCache, append_to_cache, norm_at_once, project_together
-from model_core.ops import Normalise
+from model_core.kernels import (
+    RowCache,
+    append_to_cache,
+    bound_scores,
+    mask_by_bound,
+    norm_at_once,
+    project_together,
+)
+from model_core.ops import MaskedScores, Normalise
 from model_core.ops.base import Array
 from model_core.parameters import packed
 from model_core.plan import Plan, Step, Values, compile_step
+from model_core.replay import Replay, Replays
 from model_core.tape import Growth, Tape
 from model_core.transformer import NO_DROPOUT, Dropout, build_plan
+
+GIVEN = ("source_ids", "source_mask", "target_ids", "target_mask")
+POSITIONS = ("source_positions", "target_positions", "target_key_positions")
 
 
 def real_tokens(ids: Array, pad_id: int) -> Array:
@@ -52,6 +64,12 @@ class Runner:
                 memory.append(line.site)
             else:
                 rows.append(line.site)
+        self._replays = Replays()
+        self._dtype = dtype
+        masks = {
+            line.inputs[1] for line in self.plan.instructions if isinstance(line.op, MaskedScores)
+        }
+        self._bounds = {mask: self._reserve() for mask in sorted(masks)}
         self._all = self._compile(self.plan.sites)
         self._encoder, self._memory = self._compile(encoder), self._compile(memory)
         self._rows = self._compile(rows, keep_rows=True)
@@ -74,7 +92,13 @@ class Runner:
                 done.update(groups[site])
                 continue
             line = plan.instruction(site)
-            steps.append(compile_step(line.op, [slots[name] for name in line.inputs], slots[site]))
+            inputs = [slots[name] for name in line.inputs]
+            if isinstance(line.op, MaskedScores):
+                steps.append(mask_by_bound(inputs[0], self._bounds[line.inputs[1]], slots[site]))
+            else:
+                steps.append(compile_step(line.op, inputs, slots[site]))
+            if site in self._bounds:
+                steps.append(bound_scores(slots[site], self._bounds[site], self._dtype))
             if keep_rows and site in plan.cached:
                 self.caches.append(self._reserve())
                 steps.append(append_to_cache(slots[site], self.caches[-1]))
@@ -136,11 +160,37 @@ class Runner:
             "target_key_positions": positions,
             "generator": generator,
         }
+        if reuse is None and generator is None:
+            return Tape(self.plan, self._display_pass(inputs), self.parameters)
         kept = None if reuse is None else reuse.release()[: len(self._template)]
         values = self._values(inputs, kept)
         for step in self._all:
             step(values)
         return Tape(self.plan, values, self.parameters)
+
+    def _display_pass(self, inputs: Mapping[str, Any]) -> Values:
+        """The values of one pass, in the memory of an earlier one where that is free."""
+        slots = self.plan.slots
+        given = {slots[name]: inputs[name] for name in GIVEN}
+        key = tuple(array.shape for array in given.values())
+        claimed = self._replays.claim(key)
+        if claimed is not None:
+            replay, values = claimed
+            replay.run(given)
+            return values
+        if self._replays.wanted(key):
+            constants = {slots[name]: inputs[name] for name in POSITIONS if name in slots}
+            parameters = {slots[n]: value for n, value in self.parameters.items() if n in slots}
+            try:
+                captured = Replay(self._all, self._template, given, constants, parameters)
+            except CannotCaptureError:
+                self._replays.refuse()
+            else:
+                return self._replays.keep(key, captured)
+        values = self._values(inputs)
+        for step in self._all:
+            step(values)
+        return values
 
     def begin(self, source_ids: Array, source_mask: Array) -> GrowingRun:
         """Encode the source and stand ready to decode row by row."""

@@ -15,6 +15,7 @@ from model_core.ops.base import (
     Operand,
     Term,
     cell,
+    empty,
     number,
     own_index,
     row,
@@ -109,6 +110,12 @@ class Scores(Op):
         self.scale = float(scale)
 
     def forward(self, q: Array, k: Array, *, out: Array | None = None) -> Array:
+        if out is None and q.ndim >= 3:
+            # Laid out key by key in memory: NumPy's maxima and sums over keys, which a softmax
+            # takes, are quick only where many of them go on side by side.
+            *leading, heads, tokens = q.shape[:-1]
+            by_key = empty((*leading, k.shape[-2], heads, tokens), q)
+            out = by_key.swapaxes(-3, -2).swapaxes(-2, -1)
         out = np.matmul(q, k.swapaxes(-1, -2), out=out)
         return np.multiply(out, self.scale, out=out)
 
@@ -191,8 +198,7 @@ class Context(Op):
         if out is None and weights.ndim >= 3:
             # Laid out token by token in memory, so that putting the heads side by side is a view.
             *leading, heads, tokens = weights.shape[:-1]
-            dtype = np.result_type(weights, v)
-            out = np.empty((*leading, tokens, heads, v.shape[-1]), dtype).swapaxes(-3, -2)
+            out = empty((*leading, tokens, heads, v.shape[-1]), v).swapaxes(-3, -2)
         return np.matmul(weights, v, out=out)
 
     def backward(

@@ -106,6 +106,12 @@ def ones(length: int, dtype: np.dtype) -> Array:
     return column
 
 
+def empty(shape: tuple[int, ...], like: Array) -> Array:
+    """An array to be written into, of the type of `like`."""
+    # np.empty would not say which pass it is for (see capture.py)
+    return np.empty_like(like, shape=shape, order="C")
+
+
 def filled(out: Array, result: Array) -> Array:
     """`out` holding the result, for an `out` whose memory a kernel cannot write through."""
     np.copyto(out, result)

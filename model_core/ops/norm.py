@@ -18,6 +18,7 @@ from model_core.ops.base import (
     Operand,
     Term,
     cell,
+    empty,
     filled,
     number,
     ones,
@@ -31,7 +32,7 @@ def row_means(x: Array, *, out: Array | None = None) -> Array:
     """The mean of each row.   x: (..., D)   returns: (..., 1)"""
     width = x.shape[-1]
     if out is None:
-        out = np.empty((*x.shape[:-1], 1), x.dtype)
+        out = empty((*x.shape[:-1], 1), x)
     elif not out.flags.c_contiguous:
         return filled(out, row_means(x))
     # A product with ones takes a fifth of the time of x.mean.

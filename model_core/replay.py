@@ -1,0 +1,163 @@
+"""Passes that are run again in the memory of an earlier one, once nobody holds any of it."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from threading import Lock
+
+import numpy as np
+
+from model_core.capture import Capture, Captured
+from model_core.ops.base import Array
+from model_core.plan import Step, Values
+
+# One is shown while the next is computed.
+PASSES_PER_SHAPE = 2
+MOST_SHAPES = 32
+MOST_BYTES = 128 * 2**20
+# Shapes met once are not worth it: a capture takes as long as some five passes.
+SHAPES_REMEMBERED = 256
+
+
+class Replay:
+    """One captured pass: its calls, the arrays they read the inputs from, and what they leave."""
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        template: Values,
+        inputs: Mapping[int, Array],
+        constants: Mapping[int, Array],
+        parameters: Mapping[int, Array],
+    ) -> None:
+        """Run the steps once on the inputs and keep all calls.
+
+        inputs, constants, parameters: slot -> array; constants are the same at every run
+        """
+        self._inputs: list[tuple[int, Array]] = []
+        self._held: list[Array] = []
+        self._capture(steps, template, inputs, constants, parameters)
+        # counted only here, where all that the capture itself has held is gone
+        self._idle = list(map(sys.getrefcount, self._held))
+
+    def _capture(
+        self,
+        steps: Sequence[Step],
+        template: Values,
+        inputs: Mapping[int, Array],
+        constants: Mapping[int, Array],
+        parameters: Mapping[int, Array],
+    ) -> None:
+        capture, values = Capture(), template.copy()
+        for slot, array in inputs.items():
+            values[slot] = capture.empty(array.shape, array.dtype)
+            self._inputs.append((slot, capture.plain(values[slot])))
+        for slot, array in parameters.items():
+            values[slot] = capture.watch(array)
+        for slot, array in constants.items():
+            array.setflags(write=False)
+            values[slot] = array
+        self._fill(inputs)
+        known = {id(value) for value in values}
+        for step in steps:
+            step(values)
+        lasting = [*parameters.values(), *constants.values()]
+        for slot, value in enumerate(values):
+            if slot in parameters:
+                values[slot] = parameters[slot]
+            elif isinstance(value, Captured):
+                values[slot] = capture.plain(value)
+                self._held.append(values[slot])
+            elif isinstance(value, np.ndarray) and id(value) not in known:
+                # made of constants alone, so it is one too
+                value.setflags(write=False)
+                lasting.append(value)
+        capture.check(lasting)
+        self._held += capture.blocks
+        self._values, self._calls, self.n_bytes = values, capture.calls, capture.n_bytes
+
+    def _fill(self, inputs: Mapping[int, Array]) -> None:
+        for slot, array in self._inputs:
+            np.copyto(array, inputs[slot])
+
+    def claim(self) -> Values | None:
+        """The values to be written over, None while anybody holds one of the arrays.
+
+        A view of an array, however it came about, holds a reference to the array or to the
+        block of memory below it, so that the counts alone tell.
+        """
+        if list(map(sys.getrefcount, self._held)) != self._idle:
+            return None
+        # the copy holds every array, so that nobody else can claim them from now on
+        return self._values.copy()
+
+    def run(self, inputs: Mapping[int, Array]) -> None:
+        """Compute the pass anew; only for whom has claimed it."""
+        self._fill(inputs)
+        for function, arguments in self._calls:
+            function(*arguments)
+
+
+class Replays:
+    """The captured passes of one runner: some, the longest unused shape forgotten first."""
+
+    def __init__(self, most_shapes: int = MOST_SHAPES, most_bytes: int = MOST_BYTES) -> None:
+        self.most_shapes, self.most_bytes = most_shapes, most_bytes
+        self._lock = Lock()
+        self._passes: OrderedDict[Hashable, list[Replay]] = OrderedDict()
+        # the shapes met, and whether they may be captured at their next pass
+        self._met: OrderedDict[Hashable, bool] = OrderedDict()
+        # without the counts nothing tells whether an array is still held
+        self._refused = not hasattr(sys, "getrefcount")
+
+    def __len__(self) -> int:
+        return sum(map(len, self._passes.values()))
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(kept.n_bytes for passes in self._passes.values() for kept in passes)
+
+    def claim(self, key: Hashable) -> tuple[Replay, Values] | None:
+        """A captured pass for these shapes that nobody uses, and its values."""
+        with self._lock:
+            passes = self._passes.get(key)
+            if passes is None:
+                return None
+            self._passes.move_to_end(key)
+            for kept in passes:
+                values = kept.claim()
+                if values is not None:
+                    return kept, values
+            return None
+
+    def wanted(self, key: Hashable) -> bool:
+        """Whether a pass of these shapes should be captured: not the first, nor a third of them."""
+        with self._lock:
+            if self._refused:
+                return False
+            if key in self._met:
+                return self._met[key] and len(self._passes.get(key, ())) < PASSES_PER_SHAPE
+            self._met[key] = True
+            if len(self._met) > SHAPES_REMEMBERED:
+                self._met.popitem(last=False)
+            return False
+
+    def refuse(self) -> None:
+        """Capture no more: some op of this plan does not let itself be captured."""
+        self._refused = True
+
+    def keep(self, key: Hashable, captured: Replay) -> Values:
+        """Take up a captured pass; the values that it has just computed, claimed."""
+        with self._lock:
+            values = captured.claim()
+            assert values is not None  # nobody else knows of it yet
+            if captured.n_bytes * PASSES_PER_SHAPE > self.most_bytes:
+                self._met[key] = False
+                return values
+            self._passes.setdefault(key, []).append(captured)
+            self._passes.move_to_end(key)
+            while len(self._passes) > self.most_shapes or self.n_bytes > self.most_bytes:
+                self._passes.popitem(last=False)
+            return values
