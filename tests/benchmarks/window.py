@@ -1,0 +1,238 @@
+"""The window: key press to painted, step to painted, start to the first frame.
+
+Each is measured in a process of its own, on the screen that DISPLAY names or else offscreen.
+`python -m tests.benchmarks.window keys` is what such a process runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tests.benchmarks.figures import Figure, LeftOut
+
+WORDS = 12
+KEY_PRESSES, STEPS, STARTS = 300, 400, 7
+WARM_UP = 20
+# A frame that has not come by then never will.
+PATIENCE = 5.0
+
+
+def run() -> Iterator[Figure | LeftOut]:
+    """The figures of the window, each with its target of the design."""
+    where = "xcb" if os.environ.get("DISPLAY") else "offscreen"
+    keys = _measured("keys")
+    yield from _percentiles(
+        f"key press to all panels painted, {WORDS} words", keys["keys"], (8.0, 16.0), where
+    )
+    yield from _percentiles("step to painted", keys["steps"], (None, 8.0), where)
+    ours, bare = [], []
+    for _ in range(STARTS):
+        ours.append(_started("ours"))
+        bare.append(_started("bare"))
+    against = "against a bare PySide6 + numpy + pyqtgraph window"
+    for name, key, unit, target in (
+        ("start to the first painted frame", "seconds", "s", 1.2),
+        ("memory at the first painted frame", "bytes", "MB", 1.4),
+        ("start to a sentence stepped into", "stepped", "s", None),
+    ):
+        values = [o[key] / b["seconds" if key == "stepped" else key] for o, b in zip(ours, bare)]
+        scale = 1e-6 if unit == "MB" else 1.0
+        median = scale * statistics.median(o[key] for o in ours)
+        yield Figure(name, values, "×", target, f"{median:.3g} {unit} {against}; {where}.")
+
+
+def _percentiles(
+    name: str, seconds: Sequence[float], targets: tuple[float | None, float | None], where: str
+) -> Iterator[Figure]:
+    ordered = sorted(1000 * value for value in seconds)
+    for share, target in zip((50, 95), targets):
+        value = ordered[min(len(ordered) - 1, len(ordered) * share // 100)]
+        spread = f"min {ordered[0]:.3g}, max {ordered[-1]:.3g} of {len(ordered)}; {where}."
+        yield Figure(f"{name}, p{share}", [value], "ms", target, spread)
+
+
+def _measured(what: str) -> dict[str, Any]:
+    environment = dict(os.environ)
+    if not environment.get("DISPLAY"):
+        environment["QT_QPA_PLATFORM"] = "offscreen"
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.window", what],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    if done.returncode:
+        raise RuntimeError(f"the benchmark of the window failed: {done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _started(what: str) -> dict[str, float]:
+    start = time.time()
+    found = _measured(what)
+    memory = {"bytes": found["bytes"], "seconds": found["painted"] - start}
+    return memory | {"stepped": found.get("stepped", start) - start}
+
+
+# What runs in the measured process.
+
+
+def _session() -> Any:
+    """The real window with its engine, settings left alone."""
+    from model_core import bundled
+    from visualizer.app import FIRST_MODEL, FIRST_SIZE, Session, make_application
+    from visualizer.engine import Engine
+    from visualizer.main_window import MainWindow
+    from visualizer.state import ViewState
+    from visualizer.store import Store
+
+    app = make_application(["glassformer"])
+    window = MainWindow(Store(ViewState()))
+    session = Session(window, Engine(), None)
+    window.resize(*FIRST_SIZE)
+    window.show()
+    assert FIRST_MODEL in bundled.names()
+    session.open(FIRST_MODEL)
+    return app, session
+
+
+def _until(app: Any, reached: Any) -> None:
+    """Handle events until the condition holds, without waking up in between for nothing."""
+    from PySide6.QtCore import QEventLoop
+
+    end = time.perf_counter() + PATIENCE
+    while not reached():
+        app.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
+        if time.perf_counter() > end:
+            raise RuntimeError("a frame was waited for that did not come")
+
+
+def _keys() -> dict[str, list[float]]:
+    from PySide6.QtCore import Qt
+    from PySide6.QtTest import QTest
+
+    from model_core.training import tasks
+    from visualizer.navigation import current_index
+
+    app, session = _session()
+    store, window = session.store, session.window
+    panels = [panel for panel in window.panels if panel.carriers]
+
+    def shown(text: str) -> bool:
+        run = store.state.run
+        if run is None or run.inputs.source != text:
+            return False
+        return all(panel.painted_run == run.number for panel in panels)
+
+    _until(app, lambda: store.state.run is not None and shown(store.state.inputs.source))
+    sentences = []
+    number = 0
+    while len(sentences) < WARM_UP + KEY_PRESSES:
+        text = tasks.new_sentence("en-zh", number)
+        number += 1
+        if len(text.split()) == WORDS:
+            sentences.append(text)
+    field = window.header.field
+    times = []
+    for text in sentences:
+        field.setFocus()
+        field.set_text(text[:-1])
+        field.edited.emit(text[:-1])
+        _until(app, lambda text=text: shown(text[:-1]))
+        field.setCursorPosition(len(text) - 1)
+        app.processEvents()
+        start = time.perf_counter()
+        QTest.keyClick(field, text[-1])
+        _until(app, lambda text=text: shown(text))
+        times.append(time.perf_counter() - start)
+    window.stage.setFocus()
+    QTest.keyClick(window.stage, Qt.Key.Key_Home)
+    steps = []
+    for _ in range(WARM_UP + STEPS):
+        before = current_index(store.state)
+        start = time.perf_counter()
+        QTest.keyClick(window.stage, Qt.Key.Key_Right)
+        _until(
+            app,
+            lambda: all(p.painted_step == current_index(store.state) for p in panels),
+        )
+        steps.append(time.perf_counter() - start)
+        assert current_index(store.state) == before + 1
+    window.close()
+    return {"keys": times[WARM_UP:], "steps": steps[WARM_UP:]}
+
+
+def _memory() -> int:
+    """Resident bytes of this process."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _note_frame(found: dict[str, float]) -> None:
+    found["painted"], found["bytes"] = time.time(), _memory()
+
+
+def _ours() -> dict[str, float]:
+    from PySide6.QtCore import QEvent, QObject, QTimer
+
+    found: dict[str, float] = {}
+
+    class First(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Paint and not self.seen:
+                self.seen = True
+                # once the children, which come after their parent, are painted too
+                QTimer.singleShot(0, lambda: _note_frame(found))
+            return False
+
+        seen = False
+
+    from visualizer import main_window
+
+    original = main_window.MainWindow.show
+
+    def show(window: Any) -> None:
+        window._first = First()
+        window.installEventFilter(window._first)
+        original(window)
+
+    main_window.MainWindow.show = show
+    app, session = _session()
+    panels = [panel for panel in session.window.panels if panel.carriers]
+    _until(app, lambda: "painted" in found and all(p.painted_run > 0 for p in panels))
+    found["stepped"] = time.time()
+    session.window.close()
+    return found
+
+
+def _bare() -> dict[str, float]:
+    import numpy as np
+    import pyqtgraph as pg
+    from PySide6.QtWidgets import QApplication
+
+    app = QApplication(["bare"])
+    found: dict[str, float] = {}
+
+    class Plot(pg.PlotWidget):
+        def paintEvent(self, event: Any) -> None:
+            super().paintEvent(event)
+            if not found:
+                _note_frame(found)
+
+    plot = Plot()
+    plot.plot(np.arange(100.0))
+    plot.resize(1600, 1000)
+    plot.show()
+    _until(app, lambda: bool(found))
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps({"keys": _keys, "ours": _ours, "bare": _bare}[sys.argv[1]]()))
