@@ -269,6 +269,15 @@ def who(chance: Chance) -> Pair:
     return pair_of(english, chinese, "question who does", facts)
 
 
+def how(chance: Chance) -> Pair:
+    """ "how are you": 你 好 吗."""
+    subject = asked_person(chance)
+    question, be = Word("how"), Word(subject.be)
+    chinese = (*subject.chinese, ("好", question), ("吗", be))
+    facts = shown_facts(subject.facts)
+    return pair_of((question, be, *subject.english), chinese, "question how", facts)
+
+
 def asked_person(chance: Chance) -> NounPhrase:
     if chance.happens(0.5):
         return subject_pronoun(chance.one_of(("you", "he", "she", "they")))

@@ -27,8 +27,9 @@ PATTERNS: tuple[tuple[float, Callable[[Chance], Pair]], ...] = (
     (1.8, questions.whether_doing),
     (3.0, questions.whether_being),
     (2.0, questions.where),
-    (2.4, questions.what),
+    (3.0, questions.what),
     (1.8, questions.who),
+    (0.6, questions.how),
 )
 
 
