@@ -13,6 +13,9 @@ from importlib import import_module
 # Each module has run() -> Iterator[Figure | LeftOut], which says its figures as it finds them.
 BENCHMARKS = {
     "forward": "tests.benchmarks.forward",
+    "tracing": "tests.benchmarks.tracing",
+    "training": "tests.benchmarks.training",
+    "decoding": "tests.benchmarks.decoding",
 }
 PACKAGES = ("numpy", "torch", "threadpoolctl", "PySide6-Essentials", "pyqtgraph")
 

@@ -1,7 +1,7 @@
 """The same model in PyTorch eager: what the traced forward pass is measured against.
 
-Written the usual way: packed projections, scaled_dot_product_attention, inference mode. It keeps
-no intermediate values.
+Written the usual way: packed projections, scaled_dot_product_attention, inference mode. The
+forward pass keeps no intermediate values; a training step keeps what autograd needs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,42 @@ Array = np.ndarray[Any, Any]
 
 def build(config: ModelConfig, parameters: dict[str, Array]) -> Any:
     """A function (source ids, target ids) -> logits, on the same parameters; post-norm only."""
+    import torch
+
+    _, forward = _model(config, parameters)
+
+    def run(source: Array, target: Array) -> Any:
+        with torch.inference_mode():
+            return forward(torch.from_numpy(source), torch.from_numpy(target))
+
+    return run
+
+
+def build_training(config: ModelConfig, parameters: dict[str, Array]) -> Any:
+    """A function (source ids, target ids, labels) that makes one step: loss, gradients, Adam."""
+    import torch
+    from torch.nn import functional as F
+
+    trained, forward = _model(config, parameters)
+    for parameter in trained:
+        parameter.requires_grad_()
+    adam = torch.optim.Adam(trained, lr=1e-3, betas=(0.9, 0.98), eps=1e-9, fused=True)
+
+    def step(source: Array, target: Array, labels: Array) -> float:
+        logits = forward(torch.from_numpy(source), torch.from_numpy(target))
+        wanted = torch.from_numpy(labels)
+        loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=0)
+        adam.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        adam.step()
+        return float(loss.detach())
+
+    return step
+
+
+def _model(config: ModelConfig, parameters: dict[str, Array]) -> tuple[list[Any], Any]:
+    """The tensors that are trained, and the forward pass that reads them."""
     import torch
     from torch.nn import functional as F
 
@@ -93,8 +129,19 @@ def build(config: ModelConfig, parameters: dict[str, Array]) -> Any:
             x = norm(f"{layer}.norm3", x + feed_forward(f"{layer}.ffn", x))
         return F.linear(x, output, p["output.b"])
 
-    def run(source: Array, target: Array) -> Any:
-        with torch.inference_mode():
-            return forward(torch.from_numpy(source), torch.from_numpy(target))
+    packs = [tensor for pair in packed.values() for tensor in pair]
+    alone = [
+        tensor
+        for name, tensor in (p | weight).items()
+        if name not in _inside(packed) and name != "output.W"
+    ]
+    return [*packs, *alone, output], forward
 
-    return run
+
+def _inside(packed: dict[str, Any]) -> set[str]:
+    """The parameters that are trained as parts of a packed one."""
+    names = set()
+    for prefix in packed:
+        letters = "kv" if prefix.endswith("cross_attn") else "qkv"
+        names |= {f"{prefix}.{kind}_{letter}" for kind in "Wb" for letter in letters}
+    return names

@@ -78,9 +78,16 @@ class _Process:
 
 
 def race(
-    contestants: Mapping[str, Contestant], rounds: int, repeats: int, warm_up: int = 2
+    contestants: Mapping[str, Contestant],
+    rounds: int,
+    repeats: int,
+    warm_up: int = 2,
+    patience: float = 12.0,
 ) -> dict[str, list[float]]:
-    """The seconds that each took, round by round: the median of `repeats` in each."""
+    """The seconds that each took, round by round: the median of `repeats` in each.
+
+    After `patience` seconds there are no more rounds than have been, but at least 5.
+    """
     found: dict[str, list[float]] = {name: [] for name in contestants}
     with ExitStack() as stack:
         running = {
@@ -90,12 +97,15 @@ def race(
         for process in running.values():
             process.wait()
         order = list(running)
+        end = time.monotonic() + patience
         for number in range(-warm_up, rounds):
             for name in order:
                 seconds = running[name].turn(repeats)
                 time.sleep(REST)
                 if number >= 0:
                     found[name].append(seconds)
+            if number >= 5 and time.monotonic() > end:
+                break
             # whoever ran first runs last the next time
             order.append(order.pop(0))
     return found
