@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from model_core import bundled, checkpoints
-from model_core.checkpoints import CheckpointError
+from model_core.checkpoints import CheckpointError, Saved
 from model_core.config import ModelConfig
 from model_core.model import Generation, Model
 
@@ -20,19 +20,28 @@ __all__ = [
     "Generation",
     "Model",
     "ModelConfig",
+    "Saved",
     "open_checkpoint",
     "save_checkpoint",
 ]
 
 
-def open_checkpoint(source: str | PathLike[str], dtype: str = "float32") -> Model:
+def open_checkpoint(
+    source: str | PathLike[str],
+    dtype: str | None = None,
+    variant: str | None = None,
+    activation: str | None = None,
+    norm_eps: float | None = None,
+) -> Model:
     """Open a checkpoint file, or a bundled model by its name.
 
-    dtype: "float32" or "float64", the type of the parameters and of all that is computed.
+    dtype: "float32" or "float64", the type of the parameters and of all that is computed; None
+    is float64 for a worked example and float32 for any other model
+    variant: another computation that a worked example holds: "multi_head"
+    activation, norm_eps: in place of what the file says; where the source document's JSON is
+    silent, None is "gelu_tanh" and 1e-6
     CheckpointError says in one sentence which file, what was found and what was expected.
     """
-    if dtype not in ("float32", "float64"):
-        raise ValueError(f'dtype is {dtype!r}, expected "float32" or "float64"')
     path = Path(source)
     if str(source) in bundled.names():
         path = bundled.path_of(str(source))
@@ -40,16 +49,38 @@ def open_checkpoint(source: str | PathLike[str], dtype: str = "float32") -> Mode
         known = ", ".join(bundled.names()) or "there is none"
         expected = f"a checkpoint file or a bundled model ({known})"
         raise CheckpointError(path, "there is no such file", expected)
-    contents = checkpoints.open_file(path, dtype)
+    contents = checkpoints.open_file(
+        path, dtype, variant=variant, activation=activation, norm_eps=norm_eps
+    )
     return Model(
         contents.config,
         contents.parameters,
         contents.tokenizer,
         contents.card,
         contents.warnings,
+        contents.inputs,
     )
 
 
-def save_checkpoint(model: Model, path: str | PathLike[str]) -> None:
-    """Write a model as one native checkpoint file, whole or not at all."""
-    checkpoints.save(path, model.config, model.parameters, model.tokenizer, model.card)
+def save_checkpoint(
+    model: Model,
+    path: str | PathLike[str],
+    format: str | None = None,
+    include_weights: bool = True,
+) -> Saved:
+    """Write a model as one file, whole or not at all, and say how large it became.
+
+    format: "native" (.safetensors), "document" (the source document's JSON), "worked" (.npz, for
+    worked examples alone); None goes by the model and the ending of the file's name
+    include_weights: False leaves them out of a document's JSON
+    """
+    return checkpoints.save(
+        path,
+        model.config,
+        model.parameters,
+        model.tokenizer,
+        model.card,
+        format=format,
+        inputs=model.inputs,
+        include_weights=include_weights,
+    )

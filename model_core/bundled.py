@@ -12,14 +12,24 @@ def resources() -> Path:
     return installed if installed.is_dir() else package.parent / "resources"
 
 
+# Trained models, and worked examples.
+ENDINGS = (".safetensors", ".npz")
+
+
+def _files() -> dict[str, Path]:
+    folder = resources() / "checkpoints"
+    return {path.stem: path for ending in ENDINGS for path in folder.glob(f"*{ending}")}
+
+
 def names() -> list[str]:
     """The names of the bundled models, sorted."""
-    return sorted(path.stem for path in (resources() / "checkpoints").glob("*.safetensors"))
+    return sorted(_files())
 
 
 def path_of(name: str) -> Path:
     """The checkpoint of a bundled model; LookupError names those that exist."""
-    if name not in names():
-        known = ", ".join(names()) or "none"
+    files = _files()
+    if name not in files:
+        known = ", ".join(sorted(files)) or "none"
         raise LookupError(f"no bundled model is named {name!r}; the bundled models are: {known}")
-    return resources() / "checkpoints" / f"{name}.safetensors"
+    return files[name]

@@ -57,7 +57,10 @@ class Generation:
 
 
 class Model:
-    """An encoder-decoder Transformer with its tokenizer; all maths in NumPy."""
+    """An encoder-decoder Transformer with its tokenizer; all maths in NumPy.
+
+    A worked example has its own input matrix, `inputs` (S,D); other models have None there.
+    """
 
     def __init__(
         self,
@@ -66,11 +69,13 @@ class Model:
         tokenizer: Tokenizer,
         card: Mapping[str, Any] | None = None,
         warnings: Sequence[str] = (),
+        inputs: Array | None = None,
     ) -> None:
         self.config, self.tokenizer = config, tokenizer
         self.parameters = pack_projections(parameters)
         self.card: dict[str, Any] = dict(card or {})
         self.warnings = list(warnings)
+        self.inputs = inputs
         self.dtype = str(next(iter(parameters.values())).dtype)
         self._runner = Runner(config, self.parameters, self.dtype)
 
@@ -94,6 +99,7 @@ class Model:
         target_ids: Any = None,
         source_mask: Any = None,
         target_mask: Any = None,
+        inputs: Any = None,
     ) -> Tape:
         """Run the model and keep every operation.
 
@@ -101,7 +107,17 @@ class Model:
         front of the target. Without a target the model's own greedy output is traced.
         source_ids, target_ids: (T,) or (B,T), exactly what encoder and decoder read.
         source_mask, target_mask: True = real; without one, a trailing run of PAD is masked.
+        inputs: (S,D) or (B,S,D), for a model that reads a matrix; without it, its own is traced.
         """
+        if self.config.input == "matrix":
+            if any(
+                given is not None
+                for given in (source, target, source_ids, target_ids, source_mask, target_mask)
+            ):
+                raise ValueError("this model reads a matrix: give inputs, not a source or target")
+            return self._trace_matrix(self.inputs if inputs is None else inputs)
+        if inputs is not None:
+            raise ValueError("this model reads tokens: give a source or source_ids, not inputs")
         batched = not isinstance(source, str) and source is not None
         ids, mask = self._read("source", source, source_ids, source_mask)
         if target is None and target_ids is None:
@@ -114,6 +130,21 @@ class Model:
                 f"{ids.shape[0]} sources and {decoder_ids.shape[0]} targets do not pair up"
             )
         tape = self._runner.trace(ids, decoder_ids, mask, decoder_mask)
+        self._name_tokens(tape)
+        return tape
+
+    def _trace_matrix(self, inputs: Any) -> Tape:
+        d_model = self.config.d_model
+        array = np.asarray(inputs)
+        if array.ndim == 2:
+            array = array[None]
+        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+            raise ValueError("inputs hold something else than finite numbers")
+        if array.ndim != 3 or array.shape[2] != d_model or 0 in array.shape:
+            raise ValueError(
+                f"inputs have shape {array.shape}, expected (S,{d_model}) or (B,S,{d_model})"
+            )
+        tape = self._runner.trace_matrix(array.astype(self.dtype, order="C"))
         self._name_tokens(tape)
         return tape
 

@@ -168,6 +168,26 @@ class Runner:
             step(values)
         return Tape(self.plan, values, self.parameters)
 
+    def trace_matrix(self, inputs: Array) -> Tape:
+        """One whole pass of a model that reads a matrix: inputs (B,S,D), which becomes read-only.
+
+        Its rows count as source ids, and there is no target.
+        """
+        batch, length = inputs.shape[:2]
+        inputs.flags.writeable = False
+        values = self._values(
+            {
+                "inputs": inputs,
+                "source_ids": np.tile(np.arange(length), (batch, 1)),
+                "target_ids": np.empty((batch, 0), dtype=np.int64),
+            }
+        )
+        for step in self._all:
+            step(values)
+        tape = Tape(self.plan, values, self.parameters)
+        tape.chosen_ids = tape.target_ids
+        return tape
+
     def _display_pass(self, inputs: Mapping[str, Any]) -> Values:
         """The values of one pass, in the memory of an earlier one where that is free."""
         slots = self.plan.slots

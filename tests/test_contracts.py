@@ -54,7 +54,15 @@ LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled")
 APART = {
     "model_core.ops": ("base", "erf"),
     "model_core.tokenizers": ("base",),
-    "model_core.checkpoints": ("errors", "safetensors_file", "sniffing", "strict_json"),
+    "model_core.checkpoints": (
+        "contents",
+        "errors",
+        "npz_file",
+        "safetensors_file",
+        "sniffing",
+        "strict_json",
+        "whole_file",
+    ),
     "visualizer.panels": ("base",),
 }
 WITHOUT_QT = (

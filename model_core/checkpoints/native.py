@@ -10,17 +10,14 @@ the same bytes.
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import safetensors.numpy
 
 from model_core.checkpoints import strict_json
+from model_core.checkpoints.contents import Contents
 from model_core.checkpoints.errors import CheckpointError, quoted
 from model_core.checkpoints.safetensors_file import (
     FLOATS,
@@ -29,6 +26,7 @@ from model_core.checkpoints.safetensors_file import (
     PathLike,
     SafetensorsFile,
 )
+from model_core.checkpoints.whole_file import replace_file
 from model_core.config import ModelConfig
 from model_core.parameters import parameter_shapes
 from model_core.tokenizers import Tokenizer
@@ -36,21 +34,7 @@ from model_core.tokenizers import from_dict as tokenizer_from_dict
 
 METADATA_KEY = "glassformer"
 FORMAT_VERSION = 1
-OWN_CHECKPOINT = (
-    "one of Glassformer's own checkpoints (a .safetensors file), which are all that this "
-    "version opens"
-)
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What a checkpoint holds; `warnings` are sentences about what is odd but usable."""
-
-    config: ModelConfig
-    parameters: dict[str, Array]
-    tokenizer: Tokenizer
-    card: dict[str, Any]
-    warnings: list[str] = field(default_factory=list)
+OWN_CHECKPOINT = "one of Glassformer's own checkpoints among the .safetensors files"
 
 
 def read(path: PathLike, dtype: str = "float32") -> Contents:
@@ -86,14 +70,15 @@ def write(
     parameters: Mapping[str, Array],
     tokenizer: Tokenizer,
     card: Mapping[str, Any],
-) -> None:
-    """Save a model as one file: completely, or the old file stays as it was.
+) -> int:
+    """Save a model as one file, completely or not at all; the number of bytes.
 
     Weights keep their own dtype, float32 or float64. The same model gives the same bytes.
     CheckpointError for what `read` would refuse, and where the file cannot be written.
     """
     data = _serialise(path, config, parameters, tokenizer, card)
-    _replace(path, data)
+    replace_file(path, data)
+    return len(data)
 
 
 def _serialise(
@@ -141,33 +126,6 @@ def _serialise(
             f"a header of at most {LONGEST_HEADER} bytes",
         )
     return data
-
-
-def _replace(path: PathLike, data: bytes) -> None:
-    # Through a link, so that the link stays and what it points to is replaced.
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
-    try:
-        try:
-            with open(temporary, "xb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        if os.name == "posix":
-            # The new name itself reaches the disk with its folder.
-            folder = os.open(target.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-    except OSError as error:
-        raise CheckpointError(
-            path, f"cannot be saved ({error.strerror or error})", "a place that can be written to"
-        ) from error
 
 
 def _description(file: SafetensorsFile) -> dict[str, Any]:

@@ -50,6 +50,8 @@ SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"SQLite format 3\x00", "sqlite", "looks like an SQLite database"),
     (b"\x7fELF", "program", "looks like a program"),
     (b"MZ", "program", "looks like a program"),
+    (b"\xff\xfe", "utf-16", "is text in UTF-16 (and not in UTF-8)"),
+    (b"\xfe\xff", "utf-16", "is text in UTF-16 (and not in UTF-8)"),
 )
 
 
@@ -94,20 +96,24 @@ def looks_like(head: bytes, size: int) -> Looks:
         return Looks("empty", "is empty")
     if head.startswith(b"PK\x03\x04"):
         return _zip(head)
+    # Eight bytes of header length, then the header: a JSON object. A length with its highest
+    # byte set is beyond any disk; text has all of them set.
+    is_safetensors = head[8:9] == b"{" and head[7] == 0
     for start, kind, words in SIGNATURES:
-        # Short signatures need something that is not text after them ("MZ is a name").
-        if head.startswith(start) and (len(start) > 3 or not _is_text(head)):
+        # A short signature may as well be the length of a header (640 bytes look like a pickle)
+        # or text ("MZ is a name").
+        if head.startswith(start) and (len(start) > 3 or not (is_safetensors or _is_text(head))):
             return Looks(kind, words)
     if head[257:262] == b"ustar":
         return Looks("tar", "looks like a tar archive")
-    # Eight bytes of header length, then the header: a JSON object. A length with its highest
-    # byte set is beyond any disk; text has all of them set.
-    if head[8:9] == b"{" and head[7] == 0:
+    if is_safetensors:
         return Looks("safetensors", "looks like a safetensors file")
     if head.startswith(b"\n") and b"<unk>" in head:
         return Looks("sentencepiece", "looks like a SentencePiece tokenizer")
     if _is_text(head):
         return _text(head)
+    if _is_json_in_another_encoding(head):
+        return Looks("json", "looks like a JSON file")
     return Looks("unknown", "looks like nothing that this program knows")
 
 
@@ -145,6 +151,12 @@ def _whole_letters(head: bytes) -> str:
         except UnicodeDecodeError:
             continue
     return head[:-3].decode("utf-8")
+
+
+def _is_json_in_another_encoding(head: bytes) -> bool:
+    start = head.lstrip(b" \t\r\n")
+    plain = bytes(range(32, 127)) + b"\t\n\r"
+    return start.startswith((b"{", b"[")) and all(byte >= 0x80 or byte in plain for byte in head)
 
 
 def _text(head: bytes) -> Looks:

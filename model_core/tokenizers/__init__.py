@@ -14,6 +14,7 @@ from model_core.tokenizers.base import (
     shown,
 )
 from model_core.tokenizers.char import CharTokenizer
+from model_core.tokenizers.rows import RowTokenizer
 from model_core.tokenizers.word import WordTokenizer
 
 KINDS: dict[str, type[WordTokenizer] | type[CharTokenizer]] = {
@@ -42,6 +43,7 @@ __all__ = [
     "UNKNOWN_ID",
     "CharTokenizer",
     "Encoding",
+    "RowTokenizer",
     "Tokenizer",
     "Unknown",
     "WordTokenizer",

@@ -11,7 +11,7 @@ import pytest
 import safetensors
 import safetensors.numpy
 
-from model_core.checkpoints import CheckpointError, native, open_file, save
+from model_core.checkpoints import CheckpointError, open_file, save, whole_file
 from model_core.parameters import initialise, parameter_shapes
 from tests.core.tiny_checkpoint import (
     CARD,
@@ -104,7 +104,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(saved, monkeypatch, 
     def full(*_arguments, **_names):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(native.os, broken, full)
+    monkeypatch.setattr(whole_file.os, broken, full)
     with pytest.raises(CheckpointError, match="No space left on device"):
         save(saved, CONFIG, PARAMETERS, TOKENIZER, {"other": 1})
     assert saved.read_bytes() == before

@@ -82,6 +82,8 @@ FOREIGN = [
     ("json", b'{"a": 1}', "JSON"),
     ("json", b'\xef\xbb\xbf\n [1, {"a": 2}]', "JSON"),
     ("json", b'{"info":{"a": 1}}', "JSON"),
+    ("json", '{"vocab": {"你好": 1}}'.encode("gbk"), "not in UTF-8"),
+    ("utf-16", '{"vocab": {}}'.encode("utf-16"), "UTF-16"),
     ("html", b"\n<!DOCTYPE html><html>", "web page"),
     ("xml", b"<?xml version='1.0'?>", "XML"),
     ("text", "model: 猫\n".encode(), "text"),
@@ -99,7 +101,18 @@ def test_other_files_are_named_for_what_they_are(path, kind, content, words):
     assert sniff(path).kind == kind
     with pytest.raises(CheckpointError, match=words) as caught:
         open_file(path)
-    assert "Glassformer" in caught.value.expected
+    assert "Glassformer" in caught.value.expected or "UTF-8" in caught.value.expected
+
+
+@pytest.mark.parametrize("length", [640, 896, 1152, 1408])
+def test_a_header_whose_length_reads_like_a_pickle_is_a_header(saved, length):
+    content = saved.read_bytes()
+    shorter = struct.unpack("<Q", content[:8])[0]
+    padded = content[8 : 8 + shorter].ljust(length + 65536)
+    saved.write_bytes(struct.pack("<Q", len(padded)) + padded + content[8 + shorter :])
+    assert saved.read_bytes().startswith((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"))
+    assert sniff(saved).kind == "safetensors"
+    assert open_file(saved).config == CONFIG
 
 
 def test_the_content_and_not_the_name_decides(saved, tmp_path):
