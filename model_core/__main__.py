@@ -41,11 +41,13 @@ def _parser() -> argparse.ArgumentParser:
 
     info = commands.add_parser("info", help="what a checkpoint holds")
     info.add_argument("checkpoint", help=checkpoint)
+    _add_openings(info)
     info.set_defaults(run=_info)
 
     translate = commands.add_parser("translate", help="decode a sentence")
     translate.add_argument("checkpoint", help=checkpoint)
     translate.add_argument("text")
+    _add_openings(translate)
     translate.add_argument("--strategy", choices=("greedy", "sample"), default="greedy")
     translate.add_argument("--temperature", type=float, default=1.0)
     translate.add_argument("--top-k", type=int)
@@ -61,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     trace.add_argument("--target", help="text")
     trace.add_argument("--source-ids", type=_ids, help="numbers such as 5,9,2, read as they are")
     trace.add_argument("--target-ids", type=_ids)
-    trace.add_argument("--dtype", choices=("float32", "float64"), default="float32")
+    trace.add_argument("--dtype", choices=("float32", "float64"))
+    _add_openings(trace)
     trace.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
     trace.set_defaults(run=_trace)
 
@@ -79,6 +82,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_openings(command: argparse.ArgumentParser) -> None:
+    """What a checkpoint may leave open, as `open_checkpoint` takes it."""
+    command.add_argument("--variant", help="another computation of a worked example: multi_head")
+    command.add_argument("--activation", help="relu, gelu, gelu_tanh or silu")
+    command.add_argument("--norm-eps", type=float)
+
+
 def _ids(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",") if part.strip()]
@@ -88,8 +98,14 @@ def _ids(text: str) -> list[int]:
         ) from None
 
 
-def _open(name: str, dtype: str = "float32") -> Model:
-    model = model_core.open_checkpoint(name, dtype)
+def _open(options: argparse.Namespace, dtype: str | None = None) -> Model:
+    model = model_core.open_checkpoint(
+        options.checkpoint, dtype, options.variant, options.activation, options.norm_eps
+    )
+    return _announced(model)
+
+
+def _announced(model: Model) -> Model:
     limit_blas_threads(model.config)
     for warning in model.warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -97,7 +113,7 @@ def _open(name: str, dtype: str = "float32") -> Model:
 
 
 def _info(options: argparse.Namespace) -> None:
-    model = _open(options.checkpoint)
+    model = _open(options)
     for key, value in model.config.to_dict().items():
         print(f"{key:18} {value}")
     print(f"{'parameters':18} {model.parameter_count}")
@@ -121,7 +137,7 @@ def generation_as_json(result: Generation) -> dict[str, object]:
 
 
 def _translate(options: argparse.Namespace) -> None:
-    model = _open(options.checkpoint)
+    model = _open(options)
     result = model.generate(
         options.text,
         options.strategy,
@@ -140,7 +156,7 @@ def _translate(options: argparse.Namespace) -> None:
 
 
 def _trace(options: argparse.Namespace) -> None:
-    model = _open(options.checkpoint, options.dtype)
+    model = _open(options, options.dtype)
     tape = model.trace(
         options.source,
         options.target,
@@ -183,7 +199,7 @@ def _train(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> None:
     from model_core.training import tasks
 
-    model = _open(options.checkpoint or options.name)
+    model = _announced(model_core.open_checkpoint(options.checkpoint or options.name))
     for line in tasks.check_task(options.name, model):
         print(line, flush=True)
 

@@ -58,9 +58,9 @@ def parameter_names(config: ModelConfig) -> list[tuple[str, str]]:
 
     ValueError for a model that the format has no place for.
     """
-    reason = misfit(config)
-    if reason is not None:
-        raise ValueError(f"{reason}, which this format cannot say")
+    wrong = misfit(config)
+    if wrong is not None:
+        raise ValueError(f"{wrong[0]}, expected {wrong[1]}")
     entries = [["src_embed.weight"], ["tgt_embed.weight"]]
     for side, depth in (("encoder", config.n_encoder_layers), ("decoder", config.n_decoder_layers)):
         attentions = ["self_attn"] if side == "encoder" else ["self_attn", "cross_attn"]
@@ -78,8 +78,8 @@ def parameter_names(config: ModelConfig) -> list[tuple[str, str]]:
     ]
 
 
-def misfit(config: ModelConfig) -> str | None:
-    """What about a model the format cannot say, None where it says all."""
+def misfit(config: ModelConfig) -> tuple[str, str] | None:
+    """What about a model the format cannot say, and what it says instead; None if it says all."""
     wanted: tuple[tuple[str, Any, Any], ...] = (
         ("input", config.input, "ids"),
         ("norm_position", config.norm_position, "post"),
@@ -88,13 +88,13 @@ def misfit(config: ModelConfig) -> str | None:
         ("tying", config.tying, "none"),
         ("output_bias", config.output_bias, True),
         ("attention_bias", config.attention_bias, True),
-        ("d_head", config.d_head * config.n_heads, config.d_model),
+        ("d_head", config.d_head, config.d_model / config.n_heads),
         ("tgt_vocab_size", config.tgt_vocab_size, config.src_vocab_size),
         ("n_decoder_layers", config.n_decoder_layers, config.n_encoder_layers),
     )
     for name, found, expected in wanted:
         if found != expected:
-            return f"the model's {name} is {getattr(config, name)}"
+            return f"the model's {name} is {getattr(config, name)}", f"{expected} in this format"
     return None
 
 
@@ -146,18 +146,16 @@ def write(
     Every weight is written so that it reads back to the same bits, in float32 and in float64.
     CheckpointError for a model that the format has no place for.
     """
-    reason = misfit(config)
+    wrong = misfit(config)
     vocabulary = tokenizer.source_vocabulary
-    if reason is None and not isinstance(tokenizer, CharTokenizer):
-        reason = f"the model reads tokens of the kind {tokenizer.kind!r}"
-    elif reason is None and (tokenizer.target_vocabulary != vocabulary):
-        reason = "the model has two different vocabularies"
-    elif reason is None and (not tokenizer.source_prefix or tokenizer.source_suffix):
-        reason = "the model's source does not read <SOS> and then the characters alone"
-    if reason is not None:
-        raise CheckpointError(
-            path, f"{reason}, which this format cannot say", "another format (.safetensors)"
-        )
+    if not isinstance(tokenizer, CharTokenizer):
+        wrong = f"the model reads tokens of the kind {tokenizer.kind!r}", "characters"
+    elif tokenizer.target_vocabulary != vocabulary:
+        wrong = "the model has two different vocabularies", "one for both sides"
+    elif not tokenizer.source_prefix or tokenizer.source_suffix:
+        wrong = "the model's source ends in <EOS>", "<SOS> and then the characters alone"
+    if wrong is not None:
+        raise CheckpointError(path, wrong[0], f"{wrong[1]}, or another format (.safetensors)")
     text = _head(config, vocabulary, card, path)
     if include_weights:
         opened = text.removesuffix("\n}")

@@ -217,6 +217,7 @@ class _Example:
                     "n_encoder_layers": 1,
                     "n_decoder_layers": 0,
                     "max_seq_len": MOST_ROWS,
+                    "position_table": "float64",
                     "norm_eps": self.number("eps") if "eps" in self.arrays else EPS,
                     "activation": self.text("activation", ACTIVATION),
                 }
