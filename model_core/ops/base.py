@@ -142,6 +142,11 @@ def total(parts: Sequence[str]) -> str:
     return " + ".join(parts) if parts else "0.0"
 
 
+def column_sums(rows: Array) -> Array:
+    """The sum of each column, as a product with ones.   rows: (N, D)   returns: (D,)"""
+    return np.matmul(ones(rows.shape[0], rows.dtype).T, rows)[0]
+
+
 def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:
     """Sum a gradient over the axes along which its input was broadcast.
 

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, filled, number, total
+from model_core.ops.base import (
+    Array,
+    Explanation,
+    Index,
+    Op,
+    Operand,
+    Term,
+    column_sums,
+    filled,
+    number,
+    total,
+)
 
 
 def product(x: Array, W: Array, out: Array | None = None) -> Array:
@@ -56,7 +67,7 @@ class Linear(Op):
         # twice as long.
         d_x = np.matmul(d_rows, W.T).reshape(x.shape)
         d_W = np.matmul(rows.T, d_rows)
-        return (d_x, d_W) if b is None else (d_x, d_W, d_rows.sum(axis=0))
+        return (d_x, d_W) if b is None else (d_x, d_W, column_sums(d_rows))
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
         x, W = operands[0], operands[1]
@@ -110,7 +121,7 @@ class TiedLinear(Op):
         d_rows = d_out.reshape(-1, d_out.shape[-1])
         d_x = np.matmul(d_rows, E).reshape(x.shape)
         d_E = np.matmul(d_rows.T, rows)
-        return (d_x, d_E) if b is None else (d_x, d_E, d_rows.sum(axis=0))
+        return (d_x, d_E) if b is None else (d_x, d_E, column_sums(d_rows))
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
         table = operands[1]

@@ -18,6 +18,7 @@ from model_core.ops.base import (
     Operand,
     Term,
     cell,
+    column_sums,
     empty,
     filled,
     number,
@@ -245,8 +246,3 @@ def layer_norm_backward(
     np.sqrt(spread, out=spread)
     d_x /= spread
     return d_x.reshape(d_out.shape), d_gamma, d_beta
-
-
-def column_sums(rows: Array) -> Array:
-    """The sum of each column, as a product with ones.   rows: (N, D)   returns: (D,)"""
-    return np.matmul(ones(rows.shape[0], rows.dtype).T, rows)[0]
