@@ -15,6 +15,7 @@ from model_core.training.tasks.en_zh.noun_phrases import (
     OBJECT,
     OBJECT_PRONOUNS,
     SUBJECT,
+    SUBJECT_PRONOUNS,
     Determiners,
     NounPhrase,
     Relative,
@@ -108,6 +109,14 @@ def named(kind: str, chance: Chance) -> NounPhrase:
     return NounPhrase((*articles, noun), ((chinese, noun),), (), (noun.text,), "is")
 
 
+def other_pronoun(chance: Chance, subject: NounPhrase, *, persons_only: bool = False) -> NounPhrase:
+    """ "me", "him", …, but not the subject itself."""
+    clashing = {word for head in subject.heads for word in CLASHING.get(head, ())}
+    if persons_only:
+        clashing.add("it")
+    return object_pronoun(chance.one_of([p for p in OBJECT_PRONOUNS if p not in clashing]))
+
+
 def object_of(
     chance: Chance,
     verb: Verb,
@@ -119,10 +128,7 @@ def object_of(
     """Somebody or something to which the subject may do it."""
     kind = chance.one_of(verb.objects)
     if kind in ("pronoun", "somebody"):
-        clashing = {word for head in subject.heads for word in CLASHING.get(head, ())}
-        if kind == "somebody":
-            clashing.add("it")
-        return object_pronoun(chance.one_of([p for p in OBJECT_PRONOUNS if p not in clashing]))
+        return other_pronoun(chance, subject, persons_only=kind == "somebody")
     if kind in NAMED:
         return named(kind, chance)
     nouns = tuple(n for n in nouns_with(kind) if n.en not in subject.heads)
@@ -206,6 +212,28 @@ def transitive(chance: Chance) -> Pair:
     return pair_of(english, chinese, f"transitive {setting.kind}", facts)
 
 
+@cache
+def verbs_for_pronouns() -> tuple[Verb, ...]:
+    return tuple(v for v in verbs() if not {"pronoun", "somebody"}.isdisjoint(v.objects))
+
+
+def with_pronoun(chance: Chance) -> Pair:
+    """ "he likes her", "the cat did not see me": short, and the first things people type."""
+    verb = chance.one_of(verbs_for_pronouns())
+    subject = subject_of(chance, verb, extended=False)
+    if "person" in verb.subjects and chance.happens(0.5):
+        subject = subject_pronoun(chance.one_of(tuple(SUBJECT_PRONOUNS)))
+    setting = setting_for(chance, verb, subject.third)
+    thing = other_pronoun(chance, subject, persons_only="somebody" in verb.objects)
+    parts = verb_parts(chance, verb, subject.be, setting)
+    preposition = tuple(Word(word) for word in verb.preposition.split())
+    english = subject.english + parts.auxiliary + parts.main + preposition + thing.english
+    chinese = subject.chinese + parts.before + parts.verb + parts.after + thing.chinese
+    english, chinese = timed(chance, setting, english, chinese)
+    facts = shown_facts(triples(subject, verb.en, thing.heads), subject.facts)
+    return pair_of(english, chinese, f"pronoun {setting.kind}", facts)
+
+
 def intransitive(chance: Chance) -> Pair:
     """ "the black cat sleeps on the table today"."""
     verb = chance.one_of(intransitive_verbs())
@@ -284,9 +312,7 @@ def giving(chance: Chance) -> Pair:
     setting = setting_for(chance, GIVE, subject.third)
     parts = verb_parts(chance, GIVE, subject.be, setting)
     if chance.happens(0.5):
-        clashing = {word for head in subject.heads for word in CLASHING.get(head, ())}
-        receivers = [p for p in OBJECT_PRONOUNS if p not in clashing]
-        receiver = object_pronoun(chance.one_of(receivers))
+        receiver = other_pronoun(chance, subject)
     else:
         nouns = [n for n in nouns_with("person", "pet") if n.en not in subject.heads]
         receiver = noun_phrase(chance, chance.one_of(nouns), RECEIVERS, adjectives=0.1, plural=0.2)
