@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from model_core.checkpoints.errors import quoted
 from model_core.config import ModelConfig
 from model_core.tokenizers import Tokenizer
 
@@ -17,6 +19,10 @@ KNOWN_FORMATS = (
     "one of Glassformer's own checkpoints (.safetensors), a JSON checkpoint (.json) or a worked "
     "example (.npz)"
 )
+
+
+# A stranger's file may hold any number of things that nobody knows.
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -53,3 +59,11 @@ class Saved:
             f"{self.path.name}: {self.n_bytes:,} bytes, {tokens} tokens, "
             f"{self.n_parameters:,} parameters"
         )
+
+
+def named(found: Sequence[str], what: str) -> list[str]:
+    """A warning for each of the names, the first few of them: "{name} {what}"."""
+    sentences = [f"{quoted(name)} {what}" for name in found[:MOST_NAMED]]
+    if len(found) > MOST_NAMED:
+        sentences.append(f"{len(found) - MOST_NAMED} more: {what}")
+    return sentences

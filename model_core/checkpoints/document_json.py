@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from model_core.checkpoints import strict_json
-from model_core.checkpoints.contents import KNOWN_FORMATS, Array, Contents
+from model_core.checkpoints.contents import KNOWN_FORMATS, Array, Contents, named
 from model_core.checkpoints.errors import CheckpointError, quoted
 from model_core.checkpoints.whole_file import PathLike, replace_file
 from model_core.config import ModelConfig
@@ -105,18 +105,14 @@ def read(path: PathLike, dtype: str = "float32") -> Contents:
     """
     content = strict_json.read_file(path, "the file", LARGEST_FILE, allow_constants=True)
     _check_parts(content, path)
-    warnings = [
-        f"{quoted(name)} is no part of this format and was ignored"
-        for name in content
-        if name not in PARTS
-    ]
+    unknown = [name for name in content if name not in PARTS]
+    warnings = named(unknown, "is no part of this format and was ignored")
     info, settings = content.get("info", {}), content["config"]
     sizes = _sizes(settings, path)
     tokenizer = _tokenizer(content["vocab"], sizes["vocab_size"], path)
     config = _config(sizes, info, path)
-    for name in settings:
-        if name not in SIZES and name not in TRAINING:
-            warnings.append(f"config.{name} is not known to this program and was ignored")
+    unknown = [f"config.{name}" for name in settings if name not in (*SIZES, *TRAINING)]
+    warnings += named(unknown, "is not known to this program and was ignored")
     if "weights" in content:
         parameters = _parameters(content["weights"], config, dtype, path, warnings)
     else:
@@ -198,19 +194,20 @@ def _sizes(settings: dict[str, Any], path: PathLike) -> dict[str, int]:
 
 def _config(sizes: dict[str, int], info: dict[str, Any], path: PathLike) -> ModelConfig:
     traits = {name: info.get(name, default) for name, default in OPEN_TRAITS.items()}
+    eps = traits["norm_eps"]
+    if type(eps) not in (int, float) or not 0 <= eps <= 1:
+        raise CheckpointError(path, f"info.norm_eps is {shown(eps)}", "a number from 0 to 1")
     try:
-        return ModelConfig.from_dict(
-            {
-                "src_vocab_size": sizes["vocab_size"],
-                "tgt_vocab_size": sizes["vocab_size"],
-                "d_model": sizes["d_model"],
-                "n_heads": sizes["n_heads"],
-                "d_ff": sizes["d_ff"],
-                "n_encoder_layers": sizes["n_layers"],
-                "n_decoder_layers": sizes["n_layers"],
-                "max_seq_len": sizes["max_seq_len"],
-                **traits,
-            }
+        return ModelConfig(
+            src_vocab_size=sizes["vocab_size"],
+            tgt_vocab_size=sizes["vocab_size"],
+            d_model=sizes["d_model"],
+            n_heads=sizes["n_heads"],
+            d_ff=sizes["d_ff"],
+            n_encoder_layers=sizes["n_layers"],
+            n_decoder_layers=sizes["n_layers"],
+            max_seq_len=sizes["max_seq_len"],
+            **traits,
         )
     except ValueError as error:
         raise CheckpointError(path, f"its config is wrong ({error})", "sound sizes") from error
@@ -264,9 +261,7 @@ def _parameters(
         if not np.isfinite(parameters[name]).all():
             wrong = "a NaN" if np.isnan(value).any() else f"a number that is infinite in {dtype}"
             raise CheckpointError(path, f"weights.{key} holds {wrong}", "finite weights")
-    warnings += [f"weights.{quoted(key)} has no place in the model" for key in list(weights)[:5]]
-    if len(weights) > 5:
-        warnings.append(f"{len(weights) - 5} more of the weights have no place in the model")
+    warnings += named([f"weights.{key}" for key in weights], "has no place in the model")
     return {name: parameters[name] for name in shapes}
 
 

@@ -28,11 +28,11 @@ class CheckpointError(ValueError):
 
 
 def quoted(name: str) -> str:
-    """A name out of a file, in quotes and cut to a length that a sentence can bear."""
-    return f'"{name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."}"'
+    """A name out of a file, in quotes, printable and no longer than a sentence can bear."""
+    return f'"{_one_line(name, LONGEST_NAME)}"'
 
 
-def _one_line(text: str) -> str:
-    if len(text) > LONGEST_PART:
-        text = text[: LONGEST_PART - 3] + "..."
+def _one_line(text: str, longest: int = LONGEST_PART) -> str:
+    if len(text) > longest:
+        text = text[: longest - 3] + "..."
     return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from model_core.checkpoints.contents import KNOWN_FORMATS, Array, Contents
+from model_core.checkpoints.contents import KNOWN_FORMATS, Array, Contents, named
 from model_core.checkpoints.errors import CheckpointError, quoted
 from model_core.checkpoints.npz_file import read_arrays
 from model_core.checkpoints.whole_file import PathLike, replace_file
-from model_core.config import ModelConfig
+from model_core.config import LayerEnd, ModelConfig
 from model_core.parameters import parameter_shapes
 from model_core.tokenizers import RowTokenizer, Tokenizer
 from model_core.tokenizers.base import shown
@@ -91,12 +91,12 @@ class _Example:
         if variant is not None and not extra:
             raise self.error(f"holds no heads for the variant {variant!r}", "mh0_WQ mh0_WK mh0_WV")
         known = {key for head in (*heads, *extra) for key in head.values()} | {*REST, *OTHERS}
-        for name in self.arrays:
-            if name not in known and not RESULTS.fullmatch(name):
-                self.warnings.append(f"{quoted(name)} is not known to this program; it was ignored")
+        unknown = [name for name in self.arrays if name not in known]
+        unknown = [name for name in unknown if not RESULTS.fullmatch(name)]
+        self.warnings += named(unknown, "is not known to this program and was ignored")
         chosen = heads if variant is None else extra
         attention, n_heads = self.attention(chosen, inputs.shape[1], is_variant=variant is not None)
-        end = "self_attn.concat" if variant is not None else self.layer_end()
+        end: LayerEnd = "self_attn.concat" if variant is not None else self.layer_end()
         config = self.config(inputs.shape[1], n_heads, attention, end)
         parameters = self.parameters(config, attention)
         card: dict[str, Any] = {
@@ -108,12 +108,19 @@ class _Example:
             card["variant"] = variant
         return Contents(
             config,
-            {name: value.astype(dtype) for name, value in parameters.items()},
+            {name: self.narrowed(value, dtype) for name, value in parameters.items()},
             RowTokenizer(self.tokens(len(inputs))),
             card,
             self.warnings,
-            inputs.astype(dtype),
+            self.narrowed(inputs, dtype),
         )
+
+    def narrowed(self, value: Array, dtype: str) -> Array:
+        with np.errstate(over="ignore"):
+            result = value.astype(dtype)
+        if not np.isfinite(result).all():
+            raise self.error(f"holds a number beyond {dtype}", "numbers of a sensible size")
+        return result
 
     def inputs(self) -> Array:
         X = self.arrays["X"]
@@ -180,7 +187,7 @@ class _Example:
         }
         return joined, n_heads
 
-    def layer_end(self) -> str:
+    def layer_end(self) -> LayerEnd:
         """How far the layer goes with what the file holds."""
         present = [name for name in REST if name in self.arrays]
         if present and "W_O" not in present:
@@ -199,28 +206,26 @@ class _Example:
         return "self_attn.out" if present else "self_attn.concat"
 
     def config(
-        self, d_model: int, n_heads: int, attention: dict[str, Array], end: str
+        self, d_model: int, n_heads: int, attention: dict[str, Array], end: LayerEnd
     ) -> ModelConfig:
         width = attention[f"{LAYER}.self_attn.W_q"].shape[1]
         try:
-            return ModelConfig.from_dict(
-                {
-                    "input": "matrix",
-                    "layer_end": end,
-                    "attention_bias": False,
-                    "src_vocab_size": 0,
-                    "tgt_vocab_size": 0,
-                    "d_model": d_model,
-                    "n_heads": n_heads,
-                    "d_head": width // n_heads,
-                    "d_ff": self.matrix("W1").shape[1] if end == "norm2.out" else 0,
-                    "n_encoder_layers": 1,
-                    "n_decoder_layers": 0,
-                    "max_seq_len": MOST_ROWS,
-                    "position_table": "float64",
-                    "norm_eps": self.number("eps") if "eps" in self.arrays else EPS,
-                    "activation": self.text("activation", ACTIVATION),
-                }
+            return ModelConfig(
+                input="matrix",
+                layer_end=end,
+                attention_bias=False,
+                src_vocab_size=0,
+                tgt_vocab_size=0,
+                d_model=d_model,
+                n_heads=n_heads,
+                d_head=width // n_heads,
+                d_ff=self.matrix("W1").shape[1] if end == "norm2.out" else 0,
+                n_encoder_layers=1,
+                n_decoder_layers=0,
+                max_seq_len=MOST_ROWS,
+                position_table="float64",
+                norm_eps=self.number("eps") if "eps" in self.arrays else EPS,
+                activation=self.text("activation", ACTIVATION),  # type: ignore[arg-type]
             )
         except ValueError as error:
             if isinstance(error, CheckpointError):
