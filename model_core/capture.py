@@ -119,6 +119,16 @@ class Capture:
         memory, self._room = self._room[:n_bytes], self._room[n_bytes:]
         return memory
 
+    def open_block(self) -> None:
+        """Whatever comes from now on lies in blocks of its own."""
+        self._room = np.empty(0, np.uint8)
+        self._spare.clear()
+
+    def used_blocks(self, first: int) -> list[Array]:
+        """The blocks from number `first` on, without what is still free of the last."""
+        *full, last = self.blocks[first:]
+        return [*full, last[: last.nbytes - self._room.nbytes]]
+
     def plain(self, value: Any) -> Any:
         """The ordinary array behind a captured one, holding on to nothing but the memory."""
         if not isinstance(value, Captured):
@@ -126,11 +136,11 @@ class Capture:
         if value.lease is None:
             return value.view(np.ndarray)
         memory = value.lease.memory
-        first, (start, stop) = _address(memory), _span(value)
+        first, (start, stop) = address(memory), _span(value)
         if not first <= start <= stop <= first + memory.nbytes:
             raise CannotCaptureError("an array was copied behind the capture's back")
         return np.ndarray(
-            value.shape, value.dtype, memory, _address(value) - _address(memory), value.strides
+            value.shape, value.dtype, memory, address(value) - address(memory), value.strides
         )
 
     def ufunc(
@@ -221,7 +231,7 @@ class Capture:
                     raise CannotCaptureError(f"{function} reads an array made behind its back")
 
 
-def _address(array: Array) -> int:
+def address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 

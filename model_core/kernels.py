@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -69,31 +68,25 @@ def mask_by_bound(scores: int, bound: int, target: int) -> Step:
     return mask
 
 
-def append_to_cache(slot: int, cache: int) -> Step:
-    """Put the rows in `slot` behind those of earlier decoding steps, and read all of them."""
+def append_to_cache(slot: int, cache: int, here: int) -> Step:
+    """Put the new rows in `slot` at their places in the cache, and read the whole cache.
+
+    slots of: rows (B,H,n,K), cache (B,H,capacity,K), here (n,capacity,1) bool: each row's place
+    """
 
     def append(v: Values) -> None:
-        v[slot] = v[cache].append(v[slot])
+        rows, kept = v[slot], v[cache]
+        for row, place in enumerate(v[here]):
+            np.copyto(kept, rows[:, :, row : row + 1], where=place)
+        v[slot] = kept
 
     return append
 
 
-class RowCache:
-    """Rows of earlier decoding steps (B,H,T,K), in one buffer that doubles when it is full."""
-
-    def __init__(self) -> None:
-        self._buffer: Array | None = None
-        self._length = 0
-
-    def append(self, rows: Array) -> Any:
-        """Keep the new rows (B,H,n,K) and return all of them so far."""
-        stop = self._length + rows.shape[2]
-        if self._buffer is None or stop > self._buffer.shape[2]:
-            batch, heads, _, width = rows.shape
-            grown = np.empty((batch, heads, max(16, 2 * stop), width), rows.dtype)
-            if self._buffer is not None:
-                grown[:, :, : self._length] = self._buffer[:, :, : self._length]
-            self._buffer = grown
-        self._buffer[:, :, self._length : stop] = rows
-        self._length = stop
-        return self._buffer[:, :, :stop]
+def longer_cache(cache: Array, capacity: int) -> Array:
+    """The same rows with room for more.   cache: (B,H,n,K)   returns: (B,H,capacity,K)"""
+    batch, heads, length, width = cache.shape
+    # zeros, not whatever was there: a hidden row has weight 0, but 0 times inf would be nan
+    longer = np.zeros((batch, heads, capacity, width), cache.dtype)
+    longer[:, :, :length] = cache
+    return longer

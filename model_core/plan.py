@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any, NamedTuple
 
 from model_core.ops.base import Op
@@ -66,6 +66,14 @@ class Plan:
         if site not in self._numbers:
             raise KeyError(f"no site {name!r} is recorded in this run")
         return site
+
+    def following(self, names: Set[str]) -> set[int]:
+        """The slots of the sites that follow from these run inputs alone."""
+        known = set(names)
+        for line in self.instructions:
+            if all(name in known for name in line.inputs):
+                known.add(line.site)
+        return {self.slots[name] for name in known - set(names)}
 
     @property
     def sites(self) -> list[str]:

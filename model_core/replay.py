@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from threading import Lock
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from model_core.capture import Capture, Captured
+from model_core.capture import CannotCaptureError, Capture, Captured
 from model_core.ops.base import Array
 from model_core.plan import Step, Values
 
@@ -21,62 +23,70 @@ MOST_BYTES = 128 * 2**20
 SHAPES_REMEMBERED = 256
 
 
+@dataclass(frozen=True)
+class Given:
+    """What a pass starts from: slot -> array.
+
+    constants are the same in every run; lasting: slots of what follows from them alone
+    """
+
+    template: Values
+    inputs: Mapping[int, Array]
+    constants: Mapping[int, Array]
+    parameters: Mapping[int, Array]
+    lasting: Set[int]
+
+
+def as_constant(slot: int, value: Array, lasting: Set[int]) -> Array:
+    """A result that no kept call computes: right where it is the same in every run."""
+    if slot not in lasting:
+        raise CannotCaptureError(f"the value in slot {slot} was made behind the capture's back")
+    value.setflags(write=False)
+    return value
+
+
 class Replay:
     """One captured pass: its calls, the arrays they read the inputs from, and what they leave."""
 
-    def __init__(
-        self,
-        steps: Sequence[Step],
-        template: Values,
-        inputs: Mapping[int, Array],
-        constants: Mapping[int, Array],
-        parameters: Mapping[int, Array],
-    ) -> None:
-        """Run the steps once on the inputs and keep all calls.
-
-        inputs, constants, parameters: slot -> array; constants are the same at every run
-        """
+    def __init__(self, steps: Sequence[Step], given: Given) -> None:
+        """Run the steps once and keep all calls."""
         self._inputs: list[tuple[int, Array]] = []
         self._held: list[Array] = []
-        self._capture(steps, template, inputs, constants, parameters)
+        self._capture(steps, given)
         # counted only here, where all that the capture itself has held is gone
         self._idle = list(map(sys.getrefcount, self._held))
 
-    def _capture(
-        self,
-        steps: Sequence[Step],
-        template: Values,
-        inputs: Mapping[int, Array],
-        constants: Mapping[int, Array],
-        parameters: Mapping[int, Array],
-    ) -> None:
-        capture, values = Capture(), template.copy()
-        for slot, array in inputs.items():
+    def _capture(self, steps: Sequence[Step], given: Given) -> None:
+        capture, values = Capture(), given.template.copy()
+        for slot, array in given.inputs.items():
             values[slot] = capture.empty(array.shape, array.dtype)
             self._inputs.append((slot, capture.plain(values[slot])))
-        for slot, array in parameters.items():
+        for slot, array in given.parameters.items():
             values[slot] = capture.watch(array)
-        for slot, array in constants.items():
+        for slot, array in given.constants.items():
             array.setflags(write=False)
             values[slot] = array
-        self._fill(inputs)
+        self._fill(given.inputs)
         known = {id(value) for value in values}
         for step in steps:
             step(values)
-        lasting = [*parameters.values(), *constants.values()]
+        lasting = [*given.parameters.values(), *given.constants.values()]
+        lasting += self._capture_more(capture, values)
         for slot, value in enumerate(values):
-            if slot in parameters:
-                values[slot] = parameters[slot]
+            if slot in given.parameters:
+                values[slot] = given.parameters[slot]
             elif isinstance(value, Captured):
                 values[slot] = capture.plain(value)
                 self._held.append(values[slot])
             elif isinstance(value, np.ndarray) and id(value) not in known:
-                # made of constants alone, so it is one too
-                value.setflags(write=False)
-                lasting.append(value)
+                lasting.append(as_constant(slot, value, given.lasting))
         capture.check(lasting)
         self._held += capture.blocks
         self._values, self._calls, self.n_bytes = values, capture.calls, capture.n_bytes
+
+    def _capture_more(self, capture: Capture, values: Values) -> list[Array]:
+        """What a kind of pass captures behind the steps; the constants that it reads."""
+        return []
 
     def _fill(self, inputs: Mapping[int, Array]) -> None:
         for slot, array in self._inputs:
@@ -100,13 +110,16 @@ class Replay:
             function(*arguments)
 
 
-class Replays:
-    """The captured passes of one runner: some, the longest unused shape forgotten first."""
+Pass = TypeVar("Pass", bound=Replay)
+
+
+class Replays(Generic[Pass]):
+    """Captured passes of one kind and runner: some, the longest unused shape forgotten first."""
 
     def __init__(self, most_shapes: int = MOST_SHAPES, most_bytes: int = MOST_BYTES) -> None:
         self.most_shapes, self.most_bytes = most_shapes, most_bytes
         self._lock = Lock()
-        self._passes: OrderedDict[Hashable, list[Replay]] = OrderedDict()
+        self._passes: OrderedDict[Hashable, list[Pass]] = OrderedDict()
         # the shapes met, and whether they may be captured at their next pass
         self._met: OrderedDict[Hashable, bool] = OrderedDict()
         # without the counts nothing tells whether an array is still held
@@ -119,7 +132,7 @@ class Replays:
     def n_bytes(self) -> int:
         return sum(kept.n_bytes for passes in self._passes.values() for kept in passes)
 
-    def claim(self, key: Hashable) -> tuple[Replay, Values] | None:
+    def claim(self, key: Hashable) -> tuple[Pass, Values] | None:
         """A captured pass for these shapes that nobody uses, and its values."""
         with self._lock:
             passes = self._passes.get(key)
@@ -148,7 +161,7 @@ class Replays:
         """Capture no more: some op of this plan does not let itself be captured."""
         self._refused = True
 
-    def keep(self, key: Hashable, captured: Replay) -> Values:
+    def keep(self, key: Hashable, captured: Pass) -> Values:
         """Take up a captured pass; the values that it has just computed, claimed."""
         with self._lock:
             values = captured.claim()

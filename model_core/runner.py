@@ -1,4 +1,4 @@
-"""Runs the plan of one set of parameters: whole passes, and passes that grow row by row."""
+"""Runs the plan of one set of parameters: whole passes, and the steps of growing ones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 
 from model_core.capture import CannotCaptureError
 from model_core.config import ModelConfig
+from model_core.growing import GrowingRun as GrowingRun
+from model_core.growing import first_capacity
+from model_core.growing_replay import GrowingReplay, RowGiven
 from model_core.kernels import (
-    RowCache,
     append_to_cache,
     bound_scores,
     mask_by_bound,
@@ -21,8 +23,8 @@ from model_core.ops import MaskedScores, Normalise
 from model_core.ops.base import Array
 from model_core.parameters import packed
 from model_core.plan import Plan, Step, Values, compile_step
-from model_core.replay import Replay, Replays
-from model_core.tape import Growth, Tape
+from model_core.replay import Given, Replay, Replays
+from model_core.tape import Tape
 from model_core.transformer import NO_DROPOUT, Dropout, build_plan
 
 GIVEN = ("source_ids", "source_mask", "target_ids", "target_mask")
@@ -64,7 +66,9 @@ class Runner:
                 memory.append(line.site)
             else:
                 rows.append(line.site)
-        self._replays = Replays()
+        self._replays: Replays[Replay] = Replays()
+        self._growing: Replays[GrowingReplay] = Replays()
+        self.here = self._reserve()
         self._dtype = dtype
         masks = {
             line.inputs[1] for line in self.plan.instructions if isinstance(line.op, MaskedScores)
@@ -101,7 +105,7 @@ class Runner:
                 steps.append(bound_scores(slots[site], self._bounds[site], self._dtype))
             if keep_rows and site in plan.cached:
                 self.caches.append(self._reserve())
-                steps.append(append_to_cache(slots[site], self.caches[-1]))
+                steps.append(append_to_cache(slots[site], self.caches[-1], self.here))
         return steps
 
     def _compile_group(self, group: Sequence[str]) -> Step | None:
@@ -199,10 +203,8 @@ class Runner:
             replay.run(given)
             return values
         if self._replays.wanted(key):
-            constants = {slots[name]: inputs[name] for name in POSITIONS if name in slots}
-            parameters = {slots[n]: value for n, value in self.parameters.items() if n in slots}
             try:
-                captured = Replay(self._all, self._template, given, constants, parameters)
+                captured = Replay(self._all, self._given(inputs))
             except CannotCaptureError:
                 self._replays.refuse()
             else:
@@ -212,6 +214,16 @@ class Runner:
             step(values)
         return values
 
+    def _given(self, inputs: Mapping[str, Any]) -> Given:
+        slots = self.plan.slots
+        return Given(
+            self._template,
+            {slots[name]: inputs[name] for name in GIVEN if name in inputs},
+            {slots[n]: inputs[n] for n in POSITIONS if n in slots and n in inputs},
+            {slots[name]: value for name, value in self.parameters.items() if name in slots},
+            self.plan.following({name for name in POSITIONS if name in inputs}),
+        )
+
     def begin(self, source_ids: Array, source_mask: Array) -> GrowingRun:
         """Encode the source and stand ready to decode row by row."""
         inputs = {
@@ -219,58 +231,62 @@ class Runner:
             "source_mask": source_mask,
             "source_positions": np.arange(source_ids.shape[1]),
         }
+        batch, length = source_ids.shape
+        capacity = first_capacity(length)
+        if batch == 1:
+            claimed = self._growing_replay(inputs, length, capacity)
+            if claimed is not None:
+                return GrowingRun(self, claimed[1], 1, capacity, claimed[0])
         values = self._values(inputs)
-        for step in self._encoder:
+        for step in (*self._encoder, *self._memory):
             step(values)
-        for step in self._memory:
-            step(values)
-        return GrowingRun(self, values, source_ids.shape[0])
+        for slot in self.caches:
+            values[slot] = self._empty_cache(batch, capacity)
+        return GrowingRun(self, values, batch, capacity)
+
+    def _growing_replay(
+        self, inputs: Mapping[str, Any], length: int, capacity: int
+    ) -> tuple[GrowingReplay, Values] | None:
+        """A decoding of one sentence in recycled memory, its encoder run, where there is one."""
+        slots, replays = self.plan.slots, self._growing
+        claimed = replays.claim(length)
+        if claimed is not None:
+            claimed[0].run({slots[name]: inputs[name] for name in GIVEN if name in inputs})
+            claimed[0].begin(claimed[1])
+            return claimed
+        if not replays.wanted(length):
+            return None
+        row = RowGiven(
+            slots["target_ids"],
+            slots["target_positions"],
+            self.here,
+            {
+                slots["target_key_positions"]: np.arange(capacity),
+                slots["target_mask"]: np.ones((1, capacity), dtype=bool),
+            },
+            self.plan.following({"target_key_positions", "target_mask"}),
+            {slot: self._empty_cache(1, capacity).shape for slot in self.caches},
+            capacity,
+            self._dtype,
+        )
+        encoder = [*self._encoder, *self._memory]
+        try:
+            captured = GrowingReplay(encoder, self._given(inputs), self._rows, row)
+        except (CannotCaptureError, ValueError):
+            # a table of learned positions may end before the caches do
+            replays.refuse()
+            return None
+        values = replays.keep(length, captured)
+        captured.begin(values)
+        return captured, values
+
+    def _empty_cache(self, batch: int, capacity: int) -> Array:
+        return np.zeros((batch, self.config.n_heads, capacity, self.config.d_head), self._dtype)
 
     def run_rows(self, values: Values) -> None:
         """Compute the decoder rows that `values` has the ids of."""
         for step in self._rows:
             step(values)
-
-
-class GrowingRun:
-    """A run whose decoder grows by some rows at a time, keys and values kept (a KV cache)."""
-
-    def __init__(self, runner: Runner, values: Values, batch: int) -> None:
-        self._runner, self._base, self._batch = runner, values, batch
-        for slot in runner.caches:
-            values[slot] = RowCache()
-        self._growth = Growth()
-        self._ids: list[Array] = []
-        self.length = 0
-
-    def advance(self, ids: Array) -> Array:
-        """Read the next target ids (B,n) and return the log-probabilities of their rows (B,n,V)."""
-        slots = self._runner.plan.slots
-        values = self._base.copy()
-        stop = self.length + ids.shape[1]
-        values[slots["target_ids"]] = ids
-        values[slots["target_positions"]] = np.arange(self.length, stop)
-        values[slots["target_key_positions"]] = np.arange(stop)
-        values[slots["target_mask"]] = np.ones((self._batch, stop), dtype=bool)
-        self._runner.run_rows(values)
-        self._growth.steps.append(values)
-        self._ids.append(ids)
-        self.length = stop
-        self.logits: Array = values[slots["logits"]]
-        return values[slots["log_probs"]]
-
-    def tape(self) -> Tape:
-        """The tape of all rows so far; the rows are the very ones that were decoded."""
-        slots = self._runner.plan.slots
-        values = self._base.copy()
-        positions = np.arange(self.length)
-        values[slots["target_ids"]] = np.concatenate(self._ids, axis=1)
-        values[slots["target_positions"]] = positions
-        values[slots["target_key_positions"]] = positions
-        values[slots["target_mask"]] = np.ones((self._batch, self.length), dtype=bool)
-        growth = Growth()
-        growth.steps = list(self._growth.steps)
-        return Tape(self._runner.plan, values, self._runner.parameters, growth)
 
 
 def _reads_only_memory(site: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from model_core.growing_replay import JoinedRows, KeptRow
 from model_core.ops.base import Array, Explanation, Index, Op, Operand
 from model_core.ops.norm import Normalise, layer_norm_backward
 from model_core.plan import Instruction, Plan, Values
@@ -328,27 +329,47 @@ class Growth:
     Each step holds its own values for the decoder rows that it added.
     """
 
-    def __init__(self) -> None:
-        self.steps: list[Values] = []
+    def __init__(self, steps: Sequence[Values | KeptRow] = ()) -> None:
+        self.steps = list(steps)
+        self._joined: JoinedRows | None = None
 
     def join(self, tape: Tape, name: str) -> Any:
         """The whole value of a decoder site: the rows of all steps, one below the other."""
         instruction = tape.plan.instruction(name)
         slot = tape.plan.slots[name]
         row_axes = [axis for axis, letter in enumerate(instruction.axes) if letter == "T"]
-        rows = [step[slot] for step in self.steps]
-        if instruction.op.is_view or not row_axes:
-            operands = [tape.value_of(operand) for operand in instruction.inputs]
-            return instruction.op.forward(*operands)
-        if len(row_axes) == 1:
-            return np.concatenate(rows, axis=row_axes[0])
-        # Query × key: a step never met the keys that came after it. They are filled in by the
-        # op itself, and the cells that the step did compute are kept to the bit.
+        if len(row_axes) == 1 and not instruction.op.is_view:
+            joined = self._join_rows()
+            if joined is not None:
+                return joined.value(slot, row_axes[0])
+            return np.concatenate([step[slot] for step in self.steps], axis=row_axes[0])
         operands = [tape.value_of(operand) for operand in instruction.inputs]
         whole = instruction.op.forward(*operands)
-        start = 0
-        for part in rows:
-            stop, keys = start + part.shape[-2], part.shape[-1]
-            whole[..., start:stop, :keys] = part
-            start = stop
+        if len(row_axes) == 2 and not instruction.op.is_view:
+            # Query × key: a step never met the keys that came after it. They are filled in by
+            # the op itself, and the cells that the step did compute are kept to the bit.
+            self._keep_computed(whole, slot)
         return whole
+
+    def _join_rows(self) -> JoinedRows | None:
+        """All steps as one, where each is a row in memory of the same layout."""
+        if self._joined is None:
+            rows = [step for step in self.steps if isinstance(step, KeptRow)]
+            if len(rows) == len(self.steps):
+                self._joined = JoinedRows(rows)
+        return self._joined
+
+    def _keep_computed(self, whole: Array, slot: int) -> None:
+        joined = self._join_rows()
+        if joined is not None:
+            length = whole.shape[-1]
+            seen = np.tri(length, dtype=bool)
+            np.copyto(whole, joined.value(slot, whole.ndim - 2)[..., :length], where=seen)
+            return
+        start = 0
+        for step in self.steps:
+            part = step[slot]
+            stop = start + part.shape[-2]
+            # behind the row itself lies the part of the cache that was still empty
+            whole[..., start:stop, :stop] = part[..., :stop]
+            start = stop

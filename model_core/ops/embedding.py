@@ -127,6 +127,10 @@ class SinusoidalPosition(Op):
         n_rows = int(positions.max(initial=-1)) + 1
         if n_rows > len(rows):
             rows = self._rows = self._build(max(n_rows, 2 * len(rows), 64))
+        if out is None:
+            # of the positions' class: np.take itself asks only its table and its out
+            shape = (*positions.shape, self.d_model)
+            out = np.empty_like(positions, rows.dtype, shape=shape)
         return np.take(rows, positions, axis=0, out=out)
 
     def _build(self, n_rows: int) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from model_core.capture import Captured
 from model_core.plan import Step, Values
 from model_core.replay import Replay
-from model_core.runner import GIVEN, POSITIONS, Runner
+from model_core.runner import POSITIONS, Runner
 from tests.benchmarks.figures import Figure, ratio
 from tests.benchmarks.sizes import DEMO, MARIAN, SMALL, Size, random_model, sentences
 from tests.benchmarks.turns import Contestant, race
@@ -27,12 +27,9 @@ def traced(size: Size) -> Callable[[], object]:
 def untraced(size: Size) -> Callable[[], object]:
     """The same calls in the same order, but what is read no more makes room for what comes."""
     runner, inputs = _runner(size)
-    slots = runner.plan.slots
-    given = {slots[name]: inputs[name] for name in GIVEN}
-    constants = {slots[name]: inputs[name] for name in POSITIONS}
-    parameters = {slots[name]: value for name, value in runner.parameters.items()}
-    replay = Replay(_dropping(runner), runner._template, given, constants, parameters)
-    return lambda: replay.run(given)
+    given = runner._given(inputs)
+    replay = Replay(_dropping(runner), given)
+    return lambda: replay.run(given.inputs)
 
 
 def _runner(size: Size) -> tuple[Runner, dict[str, Any]]:

@@ -151,6 +151,73 @@ def test_the_passes_kept_are_bounded_in_number_and_bytes() -> None:
     assert len(replays) == 0
 
 
+LONG = 20  # more rows than the caches have room for at first
+TEXTS = ["s4 s5 s6", "s7 s9 s4", "s12 s11 s10", "s5 s5 s4"]
+
+
+def decoded(model: Model, text: str, n: int = 6, **options: Any) -> Any:
+    return model.generate(text, "sample", seed=3, max_new_tokens=n, **options)
+
+
+@pytest.mark.parametrize("n", [1, 6, LONG])
+@pytest.mark.parametrize("traits", TRAITS, ids=str)
+def test_decoding_again_gives_the_bits_of_decoding_afresh(traits: dict[str, Any], n: int) -> None:
+    expected = {}
+    for text in TEXTS:
+        first = decoded(small_model("float32", **traits), text, n)
+        expected[text] = first, {r.site: r.value for r in first.tape}
+    model = small_model("float32", **traits)
+    for text in [*TEXTS, *TEXTS]:
+        again, (first, records) = decoded(model, text, n), expected[text]
+        assert again.ids == first.ids
+        assert again.log_probs == first.log_probs
+        for a, b in zip(again.steps, first.steps, strict=True):
+            assert a.logits.tobytes() == b.logits.tobytes()
+        assert differing(again.tape, records) == []
+    # two: the tape of the decoding before is still held while the next is computed
+    assert len(model._runner._growing) == PASSES_PER_SHAPE
+
+
+def test_a_decoding_that_is_held_is_not_written_over_by_later_ones() -> None:
+    model = small_model("float32")
+    for text in TEXTS:
+        decoded(model, text)
+    held = [decoded(model, text) for text in TEXTS]
+    parts = [decoded(model, text).tape["encoder.layers.0.ffn.out"].value[0, 1:] for text in TEXTS]
+    logits = [decoded(model, text).steps[0].logits for text in TEXTS]
+    rows = [decoded(model, text).tape["logits"].value for text in TEXTS]
+    kept = [[one.copy() for one in group] for group in (parts, logits, rows)]
+    for text in [*TEXTS, *reversed(TEXTS)]:
+        decoded(model, text, 9)
+    for group, before in zip((parts, logits, rows), kept, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(group, before, strict=True))
+    for text, one in zip(TEXTS, held, strict=True):
+        first = decoded(small_model("float32"), text)
+        assert differing(one.tape, {r.site: r.value for r in first.tape}) == []
+
+
+def test_a_decoding_left_off_half_way_goes_on_unharmed() -> None:
+    model = small_model("float32")
+    expected = [step.id for step in model.decode(TEXTS[0], max_new_tokens=8)]
+    for _ in range(3):
+        decoded(model, TEXTS[0])
+    begun = [model.decode(TEXTS[0], max_new_tokens=8) for _ in range(4)]
+    ids: list[list[int]] = [[] for _ in begun]
+    for _ in expected:
+        for one, steps in zip(ids, begun, strict=True):
+            one.append(next(steps).id)
+    assert ids == [expected] * 4
+
+
+def test_a_forced_prefix_and_single_rows_share_one_cache() -> None:
+    expected = decoded(small_model("float32"), TEXTS[1], 5, prefix_ids=[4, 5, 6])
+    model = small_model("float32")
+    for _ in range(3):
+        again = decoded(model, TEXTS[1], 5, prefix_ids=[4, 5, 6])
+        assert again.ids == expected.ids
+        assert differing(again.tape, {r.site: r.value for r in expected.tape}) == []
+
+
 def test_a_kernel_that_computes_behind_the_captures_back_is_found_out() -> None:
     capture = Capture()
     x = capture.empty((3, 4), np.float32)
