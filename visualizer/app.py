@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 import platformdirs
-from PySide6.QtCore import QObject, QPoint, QRect, Qt, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
@@ -96,6 +96,7 @@ class Session(QObject):
             self.settings.remember(self.store.state)
 
     def _on_open_failed(self, name: str, reason: str) -> None:
+        reason = reason.removeprefix(f"{name}: ")  # the sentence names the file itself
         self.store.dispatch(actions.show_notice, "error.open", "error", file=name, reason=reason)
         log.info("not opened: %s", reason)
 
@@ -180,5 +181,3 @@ def main(checkpoint: Path | str | None = None, verbose: bool = False) -> int:
     finally:
         sys.excepthook = sys.__excepthook__
         engine.shutdown()
-        # the typesetter may still be at a formula
-        QThreadPool.globalInstance().waitForDone(2000)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, QThreadPool, Signal
+from PySide6.QtCore import QByteArray, QRectF, QSize, QTimer
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -15,6 +16,7 @@ from visualizer.widgets.canvas import LEFT, Canvas, write
 # A formula is typeset once at this size and drawn at any other.
 TYPESET_PIXELS = 32.0
 KEPT = 256
+LOOK_AGAIN = 12  # milliseconds
 
 # Typesetting takes tens of milliseconds and is the same for every label: (tex, colour) -> svg.
 _typeset: OrderedDict[tuple[str, str], bytes | None] = OrderedDict()
@@ -25,12 +27,12 @@ def typeset(tex: str, colour: str) -> bytes | None:
     """SVG of a formula, or None where the typesetter cannot read it."""
     key = (tex, colour)
     if key not in _typeset:
-        # Imported here: it takes longer than the rest of the window.
-        import ziamath
-
-        # SVG 2 symbols are drawn clipped by QtSvg.
-        ziamath.config.svg2 = False
         try:
+            # Imported here: it takes longer than the rest of the window.
+            import ziamath
+
+            # SVG 2 symbols are drawn clipped by QtSvg.
+            ziamath.config.svg2 = False
             # inline: fractions at the height of a line, as there is one line for them.
             formula = ziamath.Latex(tex, size=TYPESET_PIXELS, color=colour, inline=True)
             svg = formula.svg().encode()
@@ -42,33 +44,32 @@ def typeset(tex: str, colour: str) -> bytes | None:
     return _typeset[key]
 
 
+@cache
+def _worker() -> ThreadPoolExecutor:
+    """One thread for all formulas; Python waits for it at the end."""
+    return ThreadPoolExecutor(1, "typesetter")
+
+
 class Formula(Canvas):
     """Shows LaTeX; blank until it is typeset, the text itself where that fails."""
-
-    # emitted in the worker's thread, so that what it is connected to runs in the widget's
-    _done = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._tex = ""
         self._plain = ""
-        self._waiting: list[str] = []
-        self._working = False
-        self._done.connect(self._on_done)
+        self._job: Future[bytes | None] | None = None
+        # The worker touches no Qt object: a widget may be gone before its formula is ready.
+        self._look = QTimer(self)
+        self._look.setInterval(LOOK_AGAIN)
+        self._look.timeout.connect(self._on_look)
 
     def set_tex(self, tex: str, plain: str = "") -> None:
         """plain: what is shown where the formula cannot be typeset; the LaTeX itself if empty."""
         if (tex, plain) == (self._tex, self._plain):
             return
         self._tex, self._plain = tex, plain
-        self._start()
         self.update()
-
-    def warm(self, formulas: tuple[str, ...]) -> None:
-        """Typeset these ahead of time, after the one that is shown."""
-        self._waiting += [f for f in formulas if f not in self._waiting]
-        self._start()
 
     def finish(self) -> None:
         """Typeset the shown formula now (for a picture without an event loop)."""
@@ -82,37 +83,26 @@ class Formula(Canvas):
     def minimumSizeHint(self) -> QSize:
         return QSize(round(8 * self.em), round(2.6 * self.em))
 
-    def relayout(self) -> None:
-        self._start()
-
     def _known(self, tex: str) -> bool:
         return (tex, self.theme.text) in _typeset
 
     def _start(self) -> None:
-        """One formula at a time; the shown one first."""
-        if self._working:
-            return
-        self._waiting = [tex for tex in self._waiting if not self._known(tex)]
-        shown = [self._tex] if self._tex and not self._known(self._tex) else []
-        wanted = shown or self._waiting[:1]
-        if wanted:
-            self._working = True
-            tex, colour = wanted[0], self.theme.text
-            QThreadPool.globalInstance().start(lambda: self._work(tex, colour))
+        if self._job is None and self._tex and not self._known(self._tex):
+            self._job = _worker().submit(typeset, self._tex, self.theme.text)
+            self._look.start()
 
-    def _work(self, tex: str, colour: str) -> None:
-        """Runs in the worker's thread."""
-        typeset(tex, colour)
-        with suppress(RuntimeError):  # the widget may be gone by now
-            self._done.emit()
-
-    def _on_done(self) -> None:
-        self._working = False
-        self.update()
-        self._start()
+    def _on_look(self) -> None:
+        if self._job is not None and self._job.done():
+            self._job = None
+            self._look.stop()
+            self.update()  # by now another formula may be wanted: painting finds out
 
     def paint(self, painter: QPainter) -> None:
-        if not self._tex or not self._known(self._tex):
+        if not self._tex:
+            return
+        if not self._known(self._tex):
+            # everything else is painted first
+            QTimer.singleShot(0, self, self._start)
             return
         svg = typeset(self._tex, self.theme.text)
         room = QRectF(self.rect())
