@@ -59,7 +59,8 @@ def parse(text: str, file: str | os.PathLike[str], what: str, allow_constants: b
     Beyond JSON's grammar this refuses what readers disagree on or choke on: keys that occur
     twice, NaN and infinities, numbers too large for a float, half surrogate pairs and
     nesting beyond DEEPEST.
-    allow_constants: let NaN and infinities through, for a caller who can say where they are.
+    allow_constants: let NaN, infinities and what is too large for a float through, for a caller
+    who checks, and can say where they are.
     """
     expected = "JSON"
     try:
@@ -67,7 +68,7 @@ def parse(text: str, file: str | os.PathLike[str], what: str, allow_constants: b
             text,
             object_pairs_hook=_object,
             parse_constant=float if allow_constants else _refuse_constant,
-            parse_float=_finite,
+            parse_float=None if allow_constants else _finite,
         )
         if _depth_exceeds(value, DEEPEST):
             raise RecursionError
