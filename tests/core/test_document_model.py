@@ -15,7 +15,7 @@ import pytest
 import model_core
 from model_core import Model
 from model_core.checkpoints.document_json import parameter_names
-from model_core.training.optimiser import Adam, clip_gradients
+from model_core.training import Adam, clip_gradients
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "document_model"
 FILE = DATA / "model_flat_vocab.json"
