@@ -81,7 +81,7 @@ class StagePanel(Panel):
         column.addWidget(self.lower)
         self.ground("page", self.breadcrumb, self.formula, self.ops, self.words, self.heads)
         self.ground("surface", self.empty, self.cell)
-        self.carriers = (self.heatmap, self.empty, self.heads, self.breadcrumb)
+        self.carriers = (self.heatmap, self.empty, self.heads)
         self.ops.chosen.connect(self._on_op)
         self.heads.headChosen.connect(self._on_head)
         self.heatmap.cellHovered.connect(self._on_hovered)

@@ -122,7 +122,7 @@ class Canvas(QWidget):
     def layer(self, name: str, key: Hashable, draw: Callable[[QPainter], None]) -> QPixmap:
         """A retained picture of the whole widget, drawn again only when `key`, size or look change.
 
-        Opaque over the theme's surface, so that showing it is a plain copy.
+        Opaque over the ground, so that showing it is a plain copy.
         """
         ratio = self.devicePixelRatioF()
         full = (key, self.width(), self.height(), ratio, self.theme.name, self.font().key())
@@ -131,7 +131,7 @@ class Canvas(QWidget):
             return kept[1]
         pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
         pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(QColor(self.theme.surface))
+        pixmap.fill(self.theme.color(self._ground or "surface"))
         painter = QPainter(pixmap)
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -201,6 +201,8 @@ class SectionHead(Canvas):
 
     def set_texts(self, title: str, note: str = "") -> None:
         """The title is written in capitals, where its script has them."""
+        if (self._title, self._note) == (title.upper(), note):
+            return
         self._title, self._note = title.upper(), note
         self.setAccessibleName(title)
         self.update()

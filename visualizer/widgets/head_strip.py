@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QImage, QMouseEvent, QPainter, QPen, QWheelEvent
+from PySide6.QtGui import QHelpEvent, QImage, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
@@ -110,14 +110,25 @@ class HeadStrip(Canvas):
     def paint(self, painter: QPainter) -> None:
         if self._images is None:
             self._images = [thumbnail(head, self.theme) for head in self._heads]
-        places = self._places()
-        for head, image in enumerate(self._images):
-            rect = places[head].translated(0, -self._scroll)
-            if rect.bottom() >= 0 and rect.top() <= self.height():
-                self._draw(painter, head, image, rect)
+        places = [place.translated(0, -self._scroll) for place in self._places()]
+        shown = [
+            (head, rect)
+            for head, rect in enumerate(places)
+            if rect.bottom() >= 0 and rect.top() <= self.height()
+        ]
+        key = (self._captions, len(places), self._chosen, self._hovered, self._scroll)
+        cards = self.layer("cards", key, lambda p: [self._draw_card(p, *it) for it in shown])
+        painter.drawPixmap(0, 0, cards)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        for head, rect in shown:
+            image = self._images[head]
+            top = 1.6 * self.em
+            room = rect.adjusted(0.5 * self.em, top, -0.5 * self.em, -0.5 * self.em)
+            painter.drawImage(self._picture_rect(room, image), image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         self._draw_scroll_mark(painter)
 
-    def _draw(self, painter: QPainter, head: int, image: QImage, rect: QRectF) -> None:
+    def _draw_card(self, painter: QPainter, head: int, rect: QRectF) -> None:
         theme, em = self.theme, self.em
         chosen = head == self._chosen
         border = theme.accent if chosen else theme.border
@@ -129,14 +140,6 @@ class HeadStrip(Canvas):
         text = self._captions[head] if head < len(self._captions) else ""
         colour = theme.text if chosen else theme.muted
         write(painter, caption, text, self.face(fonts.SMALL), colour, LEFT)
-        room = rect.adjusted(0.5 * em, line + 0.15 * em, -0.5 * em, -0.5 * em)
-        picture = self._picture_rect(room, image)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.drawImage(picture, image)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        if theme.dark:
-            return
-        painter.setPen(QPen(QColor(theme.border), 1.0))
 
     def _picture_rect(self, room: QRectF, image: QImage) -> QRectF:
         """As large as fits; cells no more than twice as wide as high, nor the other way."""

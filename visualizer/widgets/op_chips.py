@@ -32,6 +32,8 @@ class OpChips(Canvas):
         self, labels: tuple[str, ...], current: int, tooltips: tuple[str, ...] = ()
     ) -> None:
         """current: the highlighted chip, -1 for none. tooltips: one per chip, or none."""
+        if (labels, tooltips, current) == (self._labels, self._tooltips, self._current):
+            return
         if labels != self._labels:
             self._labels = labels
             self._rects = None
