@@ -36,7 +36,7 @@ def next_token(state: ViewState, count: int = 8) -> Bars | None:
         return None
     row = current_token(state)
     given = run.distributions[row]
-    ids = _likeliest(given.tempered, count)
+    ids = likeliest(given.tempered, count)
     vocabulary = state.model.model.tokenizer.target_vocabulary
     places = np.flatnonzero(ids == run.chosen[row])
     return Bars(
@@ -72,7 +72,7 @@ def output_tokens(state: ViewState) -> tuple[OutputToken, ...]:
     )
 
 
-def _likeliest(tempered: Any, count: int) -> Any:
+def likeliest(tempered: Any, count: int) -> Any:
     """The ids of the largest entries, largest first, equal ones by id."""
     count = min(count, tempered.size)
     if tempered.size > 4096:

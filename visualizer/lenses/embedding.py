@@ -1,0 +1,79 @@
+"""Embedding: the table's row, scaled, the position, their sum; and the waves of the positions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from visualizer.i18n import tr
+from visualizer.lenses.matrix import Range, colour_range
+from visualizer.lenses.strips import Colour, Curves, Line, Stack, Strip, View
+
+# So far the waves are drawn, even of a short sentence.
+LEAST_POSITIONS = 24
+COLOURS: tuple[Colour, ...] = ("encoder", "decoder", "output", "text")
+
+
+def embedding(view: View) -> Stack | None:
+    """The stack of the steps from token ids to what the first layer reads."""
+    roles = {
+        site.rsplit(".", 1)[-1]: site
+        for site in view.sites()
+        if view.place_of(site).sublayer == "embed"
+    }
+    if "tokens" not in roles or "out" not in roles:
+        return None
+    added = [roles[role] for role in ("scaled", "position", "out") if role in roles]
+    colours = view.common_range(*added)
+    table = view.tape[roles["tokens"]].inputs[0]
+    own = None if "scaled" in roles else colours
+    strips = [
+        view.strip(
+            roles["tokens"], "", tr("strip.table_row"), tr("strip.from", place=table), colours=own
+        )
+    ]
+    if "scaled" in roles:
+        strips.append(view.strip(roles["scaled"], "×", tr("strip.scaled"), colours=colours))
+    if "position" in roles:
+        strips.append(_position(view, roles["position"], colours))
+    strips.append(view.strip(roles["out"], "=", tr("strip.sum"), colours=colours))
+    curves = _waves(view, roles["position"]) if "position" in roles else None
+    return view.stack(tuple(strips), curves=curves)
+
+
+def _position(view: View, site: str, colours: Range) -> Strip:
+    """On the scale of what it is added to; on its own while the cursor stands on it."""
+    title, note = tr("strip.position"), tr("strip.position.note")
+    if site != view.place.site:
+        return view.strip(site, "+", title, note, colours=colours)
+    high = colour_range(view.place, view.tape[site]).high
+    own = tr("strip.own_colours", low=f"{-high:.3g}", high=f"{high:.3g}")
+    return view.strip(site, "+", title, f"{note} · {own}")
+
+
+def waves_of(width: int, marked: int | None) -> tuple[int, ...]:
+    """The channels whose waves are drawn: from fast to slow, and the one that is looked at."""
+    chosen = [2 * (share // 2) for share in (0, width // 8, width // 4, width // 2)]
+    if marked is not None and marked < width:
+        chosen.append(marked)
+    return tuple(dict.fromkeys(chosen))
+
+
+def _waves(view: View, site: str) -> Curves:
+    """Cells of a few channels against the position; a sinusoid's curve comes from its op."""
+    record = view.tape[site]
+    rows, width = view.matrix.values.shape[0], record.value.shape[-1]
+    marked = view.cell[1] if view.cell is not None else None
+    lines = []
+    for number, channel in enumerate(waves_of(width, marked)):
+        colour: Colour = "accent" if channel == marked else COLOURS[number % len(COLOURS)]
+        label = tr("curve.channel", n=channel + view.words.count_from)
+        positions = np.arange(rows)
+        if record.op == "sinusoidal_position":
+            places = np.arange(max(rows, LEAST_POSITIONS))
+            wave = record.kind.forward(places)[:, channel]
+            lines.append(Line(label, colour, places, wave, style="thin"))
+            label = ""
+        cells = np.stack([positions, np.full(rows, channel)], axis=1)
+        values = record.value[:rows, channel]
+        lines.append(Line(label, colour, positions, values, site, cells, "dots"))
+    return Curves(tr("curve.waves"), tuple(lines), x_title=tr("curve.position"), share=0.34)

@@ -1,0 +1,131 @@
+"""Through the layers: how long each token's residual vector is, and what every sublayer adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from model_core.tape import Tape
+from visualizer.i18n import tr
+from visualizer.lenses.numbers import exact
+from visualizer.lenses.reductions import row_norms
+from visualizer.lenses.stage import shown_rows
+from visualizer.navigation import current_place, current_walk
+from visualizer.state import Run, ViewState, current_tape, current_token
+from visualizer.walkthrough import Route, Side
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Station:
+    """One column: the stream behind a sublayer, and what that sublayer added.
+
+    stream, added: sites; the embedding adds nothing
+    """
+
+    title: str
+    group: str
+    stream: str
+    added: str = ""
+    current: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class FlowSide:
+    """One side of the model; `stream` and `added` are (tokens, stations), NaN where nothing is.
+
+    The numbers are L2 norms of the rows of the stations' records.
+    """
+
+    side: Side
+    title: str
+    tokens: tuple[str, ...]
+    stations: tuple[Station, ...]
+    stream: Array
+    added: Array
+    row: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """Both sides on one scale from 0 to `high`."""
+
+    run: Run
+    sides: tuple[FlowSide, ...]
+    stream_title: str
+    added_title: str
+    high: float
+
+
+def flow(state: ViewState) -> Flow | None:
+    """The norms of all residual records of the run on show."""
+    tape, along, place = current_tape(state), current_walk(state), current_place(state)
+    if tape is None or along is None or place is None or state.run is None:
+        return None
+    sides = []
+    for side in ("encoder", "decoder"):
+        stations = _stations(tape, along.route, state, side)
+        if stations:
+            sides.append(_side(state, tape, side, stations))
+    if not sides:
+        return None
+    high = max(
+        float(np.nanmax(values))
+        for part in sides
+        for values in (part.stream, part.added)
+        if np.isfinite(values).any()
+    )
+    return Flow(state.run, tuple(sides), tr("flow.stream"), tr("flow.added"), high or 1.0)
+
+
+def flow_words(part: FlowSide, row: int, column: int, added: bool) -> tuple[str, str, str]:
+    """Of a cell: whose it is, which record and what was made of it, the full number."""
+    station = part.stations[column]
+    site = station.added if added else station.stream
+    value = (part.added if added else part.stream)[row, column]
+    reduction = tr("flow.norm", site=f"{site}[0, {row}, :]")
+    return f"{part.tokens[row]} · {station.group} {station.title}", reduction, exact(value)
+
+
+def _stations(tape: Tape, route: Route, state: ViewState, side: str) -> tuple[Station, ...]:
+    place = current_place(state)
+    assert place is not None
+    found = []
+    start = f"{side}.embed.out"
+    if start in tape:
+        here = place.group == f"{side}.embed"
+        found.append(Station(tr("block.embed"), "", start, current=here))
+    for site in tape.sites:
+        if not site.startswith(f"{side}.layers.") or tape[site].op != "residual":
+            continue
+        added = tape[site].inputs[1]
+        owner = route.place(added)
+        layer = "" if owner.layer is None else str(owner.layer + state.count_from)
+        number = route.place(site).sublayer.removeprefix("residual")
+        norm = f"{side}.{owner.layer}.norm{number}"
+        here = place.block in (owner.block, route.place(site).block, norm)
+        found.append(Station(tr(f"flow.{owner.kind}"), layer, site, added, here))
+    return tuple(found)
+
+
+def _side(state: ViewState, tape: Tape, side: str, stations: tuple[Station, ...]) -> FlowSide:
+    decoder = side == "decoder"
+    tokens = tape.target_tokens if decoder else tape.source_tokens
+    rows = shown_rows(state) if decoder else tape[stations[0].stream].value.shape[1]
+    stream = np.stack([row_norms(tape[s.stream], rows) for s in stations], axis=1)
+    nothing = np.full(rows, np.nan, stream.dtype)
+    added = np.stack(
+        [row_norms(tape[s.added], rows) if s.added else nothing for s in stations], axis=1
+    )
+    return FlowSide(
+        "decoder" if decoder else "encoder",
+        tr(f"side.{side}"),
+        tuple(tokens[:rows]) or tuple(str(n + state.count_from) for n in range(rows)),
+        stations,
+        stream,
+        added,
+        current_token(state) if decoder else None,
+    )

@@ -1,0 +1,98 @@
+"""The residual stream and LayerNorm of the layer at the cursor, token by token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from visualizer.i18n import tr
+from visualizer.lenses.caption import layer_title, sublayer_title
+from visualizer.lenses.matrix import picture
+from visualizer.lenses.picture import Matrix
+from visualizer.lenses.reductions import deviations
+from visualizer.lenses.stage import shown_rows, words
+from visualizer.navigation import current_place, current_walk
+from visualizer.state import Run, ViewState, current_tape, current_token
+from visualizer.walkthrough import Place, Walk
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LayerRows:
+    """One norm with what it reads and writes.
+
+    read, normed: what goes in and what comes out, the same rows
+    mean, sigma: (rows,), the record `mean_site` and √(variance + ε) of `variance_site`
+    row: the current token's, None where the side has none
+    """
+
+    run: Run
+    where: str
+    read_title: str
+    read: Matrix
+    read_site: str
+    normed: Matrix
+    normed_site: str
+    mean: Array
+    mean_site: str
+    sigma: Array
+    variance_site: str
+    row: int | None
+
+
+def layer_rows(state: ViewState) -> LayerRows | None:
+    """The norm of the cursor's sublayer, else the nearest one behind it, else the last before."""
+    place, along, tape = current_place(state), current_walk(state), current_tape(state)
+    if place is None or along is None or tape is None or state.run is None:
+        return None
+    norm = _norm_of(place, along)
+    if norm is None:
+        return None
+    mean, variance, out = (f"{norm}.{role}" for role in ("mean", "variance", "out"))
+    if variance not in tape or out not in tape:
+        return None
+    read = tape[mean].inputs[0]
+    rows, labels = shown_rows(state), words(state)
+    there = along.route.place(out)
+    shown = picture(along.route.place(read), tape, labels, rows=rows)
+    count = shown.values.shape[0]
+    after_sum = tape[read].op == "residual"
+    return LayerRows(
+        run=state.run,
+        where=_where(state, there),
+        read_title=tr("residual.sum") if after_sum else tr("residual.stream"),
+        read=shown,
+        read_site=read,
+        normed=picture(there, tape, labels, rows=rows),
+        normed_site=out,
+        mean=tape[mean].value[0, :count, 0],
+        mean_site=mean,
+        sigma=deviations(tape, variance, count),
+        variance_site=variance,
+        row=current_token(state) if there.side == "decoder" else None,
+    )
+
+
+def _norm_of(place: Place, along: Walk) -> str | None:
+    """The sites of norms end in .mean; where a sublayer has none, the next of its side has."""
+    norms = [block for block in along.route.blocks if any(s.endswith(".mean") for s in block.sites)]
+    side = "decoder" if place.side == "output" else place.side
+    own = [block for block in norms if block.side == side]
+    if not own:
+        return None
+    order = {block.id: number for number, block in enumerate(along.route.blocks)}
+    here = order[place.block]
+    chosen = next((block for block in own if order[block.id] >= here), own[-1])
+    mean = next(site for site in chosen.sites if site.endswith(".mean"))
+    return mean.removesuffix(".mean")
+
+
+def _where(state: ViewState, place: Place) -> str:
+    """ "decoder · layer 1 · Add & Norm 2"."""
+    number = place.sublayer.removeprefix("norm")
+    title = f"{sublayer_title(place)} {number}".rstrip()
+    parts = (tr(f"side.{place.side}"), layer_title(place, state.count_from), title)
+    return " · ".join(part for part in parts if part)

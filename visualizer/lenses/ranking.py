@@ -1,0 +1,66 @@
+"""The tokens with the highest logits at the current row, as a list beside the whole matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from visualizer.i18n import tr
+from visualizer.lenses.prediction import likeliest
+from visualizer.lenses.stage import stage
+from visualizer.navigation import current_place
+from visualizer.state import Run, ViewState, current_tape
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The likeliest tokens of one row, likeliest first.
+
+    values: (N,) of the record at the cursor      logits, log_probs: (N,), all off the tape
+    ids: (N,), the columns in the record          chosen: place of the token that was taken
+    marked: place of the token that is looked at
+    """
+
+    run: Run
+    kind: Literal["logits", "log_probs"]
+    row: int
+    title: str
+    labels: tuple[str, ...]
+    ids: tuple[int, ...]
+    logits: Array
+    log_probs: Array
+    probabilities: Array
+    chosen: int | None
+    marked: int | None
+
+
+def ranking(state: ViewState, count: int = 40) -> Ranking | None:
+    """The row that is looked at, over the vocabulary; None at other records."""
+    place, tape, matrix = current_place(state), current_tape(state), stage(state)
+    if place is None or tape is None or matrix is None or state.model is None or state.run is None:
+        return None
+    if place.side != "output" or tape[place.site].axes[-1:] != ("V",) or "log_probs" not in tape:
+        return None
+    row = matrix.current_row or 0
+    logits, log_probs = (tape[site].value[0, row] for site in ("logits", "log_probs"))
+    ids = likeliest(logits, count)
+    vocabulary = state.model.model.tokenizer.target_vocabulary
+    chosen = np.flatnonzero(ids == int(tape.predicted_ids[0, row]))
+    marked = np.flatnonzero(ids == matrix.current_column)
+    return Ranking(
+        run=state.run,
+        kind="log_probs" if place.site == "log_probs" else "logits",
+        row=row,
+        title=tr("ranking.title", token=matrix.row_labels[row]),
+        labels=tuple(vocabulary[i] for i in ids.tolist()),
+        ids=tuple(ids.tolist()),
+        logits=logits[ids],
+        log_probs=log_probs[ids],
+        probabilities=np.exp(log_probs[ids]),
+        chosen=int(chosen[0]) if chosen.size else None,
+        marked=int(marked[0]) if marked.size else None,
+    )

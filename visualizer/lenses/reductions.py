@@ -1,0 +1,29 @@
+"""The few numbers on screen that are no cell of the tape: each is a named summary of its cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model_core.ops.norm import Normalise
+from model_core.tape import Record, Tape
+
+Array = np.ndarray[Any, Any]
+
+
+def row_norms(record: Record, rows: int | None = None) -> Array:
+    """The L2 norm of each token's row.   record: (1, tokens, numbers)   returns: (tokens,)"""
+    return np.asarray(np.linalg.norm(record.value[0][:rows], axis=-1))
+
+
+def deviations(tape: Tape, variance: str, rows: int | None = None) -> Array:
+    """σ = √(variance + ε) of each token, with the ε of the norm that reads this variance.
+
+    variance: a site (1, tokens, 1)   returns: (tokens,)
+    """
+    value = tape[variance].value[0, :rows, 0]
+    normalised = variance.rsplit(".", 1)[0] + ".normalised"
+    op = tape[normalised].kind if normalised in tape else None
+    eps = op.eps if isinstance(op, Normalise) else 0.0
+    return np.asarray(np.sqrt(value + value.dtype.type(eps)))

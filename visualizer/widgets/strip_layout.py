@@ -1,0 +1,186 @@
+"""Where the strips of a stack, their words and the plot below them lie."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QRectF
+
+from visualizer import fonts
+from visualizer.lenses.strips import Stack
+from visualizer.widgets.canvas import Canvas
+from visualizer.widgets.heatmap_layout import Cells, edges, round_step
+
+# Rows lower than this are read better in two columns of strips.
+LOW_ROW = 0.7
+TALLEST_ROW, WIDEST_CELL = 1.9, 3.6
+
+
+@dataclass(frozen=True, eq=False)
+class StripPlace:
+    """One strip in logical pixels; labels and figures as (left, right).
+
+    flat: whether the column labels above the cells are written level; None where there are none
+    """
+
+    cells: Cells
+    title: QRectF
+    labels: tuple[float, float]
+    label_scale: float
+    row_step: int
+    figures: tuple[tuple[float, float], ...] = ()
+    flat: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StackLayout:
+    strips: tuple[StripPlace, ...]
+    plot: QRectF | None = None
+    # of the strip whose columns the plot follows
+    plot_strip: int = 0
+
+
+def arrange_stack(canvas: Canvas, stack: Stack) -> StackLayout:
+    """Give every strip the same row height and as much of the width as its words leave."""
+    return _across(canvas, stack) if stack.across else _down(canvas, stack)
+
+
+def _label_width(canvas: Canvas, labels: tuple[str, ...], most: float) -> float:
+    face = canvas.face()
+    return min(max((face.width(text) for text in labels), default=0.0), most * canvas.em)
+
+
+def _row_words(canvas: Canvas, row: float) -> tuple[float, int]:
+    """The type scale of row labels, and that every how-many-th is written."""
+    em = canvas.em
+    for scale in (fonts.NORMAL, fonts.SMALL, 0.76):
+        # lines of one script may come closer than a paragraph's
+        if row >= 1.02 * em * scale:
+            return scale, 1
+    return 0.76, round_step(0.85 * em / max(row, 0.1))
+
+
+def _even(start: float, cell: float, count: int, ratio: float) -> np.ndarray:
+    """Edges that use the whole width, so that strips of other widths end at the same place."""
+    if cell * ratio >= 24:
+        return edges(start, cell, count, ratio)
+    return round(start * ratio) + np.round(np.arange(count + 1) * cell * ratio).astype(np.int64)
+
+
+def _down(canvas: Canvas, stack: Stack) -> StackLayout:
+    em, ratio = canvas.em, canvas.devicePixelRatioF()
+    width, height = canvas.width(), canvas.height()
+    rows = [max(strip.matrix.values.shape[0], 1) for strip in stack.strips]
+    head, gap = 1.45 * em, 0.45 * em
+    curves = stack.curves
+    plot = min(max(curves.share * height, 5.2 * em), 0.5 * height) if curves is not None else 0.0
+    count = len(rows)
+    row = (height - plot - count * (head + gap)) / sum(rows)
+    columns, per_column, in_slot = 1, count, False
+    if row < LOW_ROW * em and count > 2:
+        # an odd number of strips leaves a free place for the plot
+        per_column = (count + 1) // 2
+        in_slot = curves is not None and count % 2 == 1
+        below = 0.0 if in_slot else plot
+        fuller = max(sum(rows[:per_column]), sum(rows[per_column:]))
+        two = (height - below - per_column * (head + gap)) / fuller
+        if two > row:
+            columns, row = 2, two
+            plot = below
+        else:
+            per_column, in_slot = count, False
+    row = min(max(row, 1.0 / ratio), TALLEST_ROW * em)
+    row = max(math.floor(row * ratio), 1) / ratio
+    room = width / columns
+    labels = max(_label_width(canvas, strip.matrix.row_labels, 7.0) for strip in stack.strips)
+    labels = min(labels + 0.6 * em, 0.28 * room)
+    figure = 3.7 * em
+    right = max(len(stack.figures) * figure, _legend(canvas, stack), 0.6 * em) + 0.3 * em
+    scale, step = _row_words(canvas, row)
+    places = []
+    for number, strip in enumerate(stack.strips):
+        column, slot = divmod(number, per_column)
+        left = column * room + labels
+        top = slot * (head + gap) + sum(rows[column * per_column : number]) * row
+        across = room - labels - right - (0.8 * em if column < columns - 1 else 0.0)
+        strip_columns = max(strip.matrix.values.shape[1], 1)
+        cell = min(max(across, 4 * em) / strip_columns, 6 * em)
+        spaced = 1 if cell * ratio >= 6 and row * ratio >= 6 else 0
+        cells = Cells(
+            _even(left, cell, strip_columns, ratio),
+            edges(top + head, row, rows[number], ratio),
+            ratio,
+            spaced,
+        )
+        end = cells.bounds().right() + 0.5 * em
+        written = tuple(
+            (end + place * figure, end + (place + 1) * figure - 0.4 * em)
+            for place in range(sum(figures.strip == number for figures in stack.figures))
+        )
+        title_end = room * (column + 1) - (right if written else 0.6 * em)
+        title = QRectF(left, top, title_end - left, head)
+        places.append(
+            StripPlace(cells, title, (column * room, left - 0.5 * em), scale, step, written)
+        )
+    area, follows = _plot_area(canvas, places, per_column if in_slot else 0, stack, columns)
+    return StackLayout(tuple(places), area, follows)
+
+
+def _plot_area(
+    canvas: Canvas, places: list[StripPlace], second: int, stack: Stack, columns: int
+) -> tuple[QRectF | None, int]:
+    """Below all strips, or below those from `second` on, in the second column."""
+    if stack.curves is None:
+        return None, 0
+    em, height, width = canvas.em, canvas.height(), canvas.width()
+    above = places[second:]
+    top = max(place.cells.bounds().bottom() for place in above) + 0.5 * em
+    if height - top < 3.2 * em:
+        return None, 0
+    bottom = min(height, top + 19 * em)
+    left = above[0].labels[0]
+    right = width if second or columns == 1 or not stack.curves.aligned else width / columns
+    return QRectF(left, top, right - left, bottom - top), second
+
+
+def _legend(canvas: Canvas, stack: Stack) -> float:
+    """Room for the names of the lines to the right of a plot that follows the columns.
+
+    The same at every step, so that the strips stay where they are.
+    """
+    return 7.0 * canvas.em if stack.curves is not None and stack.curves.aligned else 0.0
+
+
+def _across(canvas: Canvas, stack: Stack) -> StackLayout:
+    em, ratio = canvas.em, canvas.devicePixelRatioF()
+    width, height = float(canvas.width()), float(canvas.height())
+    small = canvas.face(fonts.SMALL)
+    shapes = [strip.matrix.values.shape for strip in stack.strips]
+    words = [_label_width(canvas, strip.matrix.row_labels, 6.0) for strip in stack.strips]
+    names = [small.width(text) for strip in stack.strips for text in strip.matrix.column_labels]
+    longest = min(max(names, default=0.0), 5.5 * em)
+    between = 2.2 * em
+    free = width - sum(words) - len(words) * (0.5 * em + between)
+    cell = max(free, em) / max(sum(columns for _, columns in shapes), 1)
+    flat = longest + 0.5 * em <= cell
+    title = 1.6 * em
+    head = title + (1.6 * em if flat else longest + 0.8 * em)
+    tallest = max(rows for rows, _ in shapes)
+    cell = min(cell, (height - head - 0.5 * em) / max(tallest, 1), WIDEST_CELL * em)
+    cell = max(math.floor(cell * ratio), 2) / ratio
+    scale, step = _row_words(canvas, cell)
+    spaced = 1 if cell * ratio >= 6 else 0
+    places, left = [], 0.0
+    for (rows, columns), word in zip(shapes, words, strict=True):
+        start = left + word + 0.5 * em
+        cells = Cells(
+            edges(start, cell, columns, ratio), edges(head, cell, rows, ratio), ratio, spaced
+        )
+        end = cells.bounds().right()
+        heading = QRectF(start, 0.0, max(end - start, 7 * em), title)
+        labels = (left, start - 0.5 * em)
+        places.append(StripPlace(cells, heading, labels, scale, step, (), flat))
+        left = max(end, heading.right()) + between
+    return StackLayout(tuple(places))

@@ -1,0 +1,352 @@
+"""The stage's picture of a sublayer: several records as strips, figures beside, a plot below."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from visualizer import fonts
+from visualizer.lenses.numbers import short
+from visualizer.lenses.strips import Figures, Stack
+from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.curve_plot import CurvePlot, Spot
+from visualizer.widgets.heatmap_cells import CellPainter
+from visualizer.widgets.heatmap_layout import shown_labels
+from visualizer.widgets.strip_layout import StackLayout, StripPlace, arrange_stack
+
+
+class StripStack(Canvas):
+    """Draws a `Stack`, tells which record and which of its cells the pointer is on.
+
+    cellHovered(site, row, column), left(), cellClicked(site, row, column); a click on a strip's
+    title is titleClicked(site).
+    """
+
+    cellHovered = Signal(str, int, int)
+    cellClicked = Signal(str, int, int)
+    titleClicked = Signal(str)
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._stack: Stack | None = None
+        self._layout: StackLayout | None = None
+        self._plot: CurvePlot | None = None
+        self._images: list[QImage] = []
+        self._painters: list[CellPainter] = []
+        # counts the stacks whose numbers or places differ: what is kept of one is not another's
+        self._generation = 0
+        self._hovered: Spot | None = None
+
+    # Setters.
+
+    def set_stack(self, stack: Stack | None) -> None:
+        before = self._stack
+        self._stack = stack
+        self._plot = None
+        same = (
+            stack is not None
+            and before is not None
+            and stack.run is before.run
+            and stack.key == before.key
+        )
+        if not same or _plot_key(stack) != _plot_key(before):
+            # no signal: it tells what the pointer does, and the owner knows the new picture
+            self._layout = None
+            self._generation += 1
+            self._images = []
+        if not same:
+            self._hovered = None
+        self.update()
+
+    # What can be asked.
+
+    @property
+    def stack(self) -> Stack | None:
+        return self._stack
+
+    @property
+    def hovered(self) -> Spot | None:
+        return self._hovered
+
+    def spot_at(self, pos: QPointF) -> Spot | None:
+        """(site, row, column) of the cell, the figure or the point of a curve at a position."""
+        stack, layout = self._stack, self._ready()
+        if stack is None or layout is None:
+            return None
+        for strip, place in zip(stack.strips, layout.strips, strict=True):
+            cell = place.cells.at(pos.x(), pos.y())
+            if cell is not None:
+                return (strip.site, *cell)
+        for figures, rect in self._figure_columns(stack, layout):
+            if rect.contains(pos):
+                place = layout.strips[figures.strip]
+                cell = place.cells.at(place.cells.bounds().left(), pos.y())
+                return None if cell is None else (figures.site, cell[0], 0)
+        return self._plot.spot_at(pos) if self._plot is not None else None
+
+    def cell_rect(self, site: str, row: int, column: int) -> QRectF:
+        """Where a cell of a strip is painted, in logical pixels; empty where it is not."""
+        stack, layout = self._stack, self._ready()
+        if stack is None or layout is None:
+            return QRectF()
+        for strip, place in zip(stack.strips, layout.strips, strict=True):
+            if strip.site == site:
+                return place.cells.rect(row, column)
+        return QRectF()
+
+    def figure_rect(self, site: str, row: int) -> QRectF:
+        """Where the number of a row is written beside a strip."""
+        stack, layout = self._stack, self._ready()
+        if stack is None or layout is None:
+            return QRectF()
+        for figures, rect in self._figure_columns(stack, layout):
+            if figures.site == site:
+                line = layout.strips[figures.strip].cells.rect(row, 0)
+                return QRectF(rect.left(), line.top(), rect.width(), line.height())
+        return QRectF()
+
+    def point_of(self, spot: Spot) -> QPointF | None:
+        """Where a cell's point lies on the plot."""
+        self._ready()
+        return self._plot.place_of(spot) if self._plot is not None else None
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(40 * self.em), round(30 * self.em))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(round(16 * self.em), round(12 * self.em))
+
+    # Painting.
+
+    def relayout(self) -> None:
+        self._layout = self._plot = None
+        self._images = []
+        self._generation += 1
+
+    def _ready(self) -> StackLayout | None:
+        stack = self._stack
+        if stack is None:
+            return None
+        ratio = self.devicePixelRatioF()
+        if self._layout is None or self._layout.strips[0].cells.ratio != ratio:
+            self._layout = arrange_stack(self, stack)
+            self._plot, self._images = None, []
+        layout = self._layout
+        if self._plot is None and stack.curves is not None and layout.plot is not None:
+            cells = layout.strips[layout.plot_strip].cells
+            self._plot = CurvePlot(self, stack.curves, layout.plot, cells)
+        return layout
+
+    def paint(self, painter: QPainter) -> None:
+        stack, layout = self._stack, self._ready()
+        if stack is None or layout is None:
+            painter.fillRect(self.rect(), QColor(self.theme.surface))
+            return
+        key = (self._generation, stack.row)
+        words = self.layer("words", key, lambda p: self._draw_words(p, stack, layout))
+        painter.drawPixmap(0, 0, words)
+        if not self._images:
+            while len(self._painters) < len(stack.strips):
+                self._painters.append(CellPainter(self))
+            self._images = [
+                cells.image(strip.matrix, place.cells)
+                for cells, strip, place in zip(self._painters, stack.strips, layout.strips)
+            ]
+        for image, place in zip(self._images, layout.strips):
+            painter.drawImage(place.cells.bounds().topLeft(), image)
+        self._draw_titles(painter, stack, layout)
+        if self._plot is not None:
+            self._plot.draw(painter)
+        self._draw_marks(painter, stack, layout)
+
+    def _draw_words(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
+        """What does not change while one steps through the records: labels and figures."""
+        for strip, place in zip(stack.strips, layout.strips, strict=True):
+            labels = strip.matrix.row_labels
+            face = self.face(place.label_scale)
+            rows = shown_labels(len(labels), place.row_step, stack.row)
+            for row in rows:
+                rect = self._line(place, row, *place.labels)
+                write(painter, rect, labels[row], face, self._ink(stack, row), RIGHT)
+            if place.flat is not None:
+                self._draw_column_labels(painter, strip.matrix.column_labels, place)
+        for figures, column in self._figure_columns(stack, layout):
+            place = layout.strips[figures.strip]
+            face = self.face(min(place.label_scale, 0.92))
+            for row in shown_labels(len(figures.values), place.row_step, stack.row):
+                rect = self._line(place, row, column.left(), column.right())
+                text = short(figures.values[row], stack.decimals)
+                write(painter, rect, text, face, self._ink(stack, row), RIGHT)
+
+    def _draw_column_labels(
+        self, painter: QPainter, labels: tuple[str, ...], place: StripPlace
+    ) -> None:
+        face, em = self.face(fonts.SMALL), self.em
+        bounds, centres = place.cells.bounds(), place.cells.column_centres()
+        for text, x in zip(labels, centres.tolist()):
+            if place.flat:
+                half = face.width(text) / 2 + 1
+                rect = QRectF(x - half, bounds.top() - 1.6 * em, 2 * half, 1.4 * em)
+                write(painter, rect, text, face, self.theme.text)
+                continue
+            painter.save()
+            painter.translate(x + face.cap_height / 2, bounds.top() - 0.4 * em)
+            painter.rotate(-90)
+            painter.setFont(face.font)
+            painter.setPen(QColor(self.theme.text))
+            painter.drawText(QPointF(0, 0), face.elided(text, 5.5 * em))
+            painter.restore()
+
+    def _line(self, place: StripPlace, row: int, left: float, right: float) -> QRectF:
+        middle = place.cells.rect(row, 0).center().y()
+        return QRectF(left, middle - 0.8 * self.em, right - left, 1.6 * self.em)
+
+    def _ink(self, stack: Stack, row: int) -> str:
+        return self.theme.accent if row == stack.row else self.theme.text
+
+    def _draw_titles(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
+        em, theme = self.em, self.theme
+        bold, small = self.face(bold=True), self.face(fonts.SMALL)
+        for strip, place in zip(stack.strips, layout.strips, strict=True):
+            text = f"{strip.sign}  {strip.title}" if strip.sign else strip.title
+            rect = QRectF(place.title)
+            rect.setBottom(rect.bottom() - 0.1 * em)
+            wide = min(bold.width(text), rect.width())
+            if strip.current:
+                chip = QRectF(
+                    rect.left() - 0.4 * em, rect.top() + 0.05 * em, wide + 0.8 * em, 1.3 * em
+                )
+                box(painter, chip, theme.accent_fill, None, 0.35 * em)
+            ink = theme.on_accent if strip.current else theme.text
+            write(painter, rect, text, bold, ink, LEFT)
+            free = rect.adjusted(wide + 1.4 * em, 0, 0, 0)
+            if strip.note and free.width() > 3 * em:
+                write(painter, free, strip.note, small, theme.muted, LEFT)
+        for figures, column in self._figure_columns(stack, layout):
+            title = layout.strips[figures.strip].title
+            rect = QRectF(column.left(), title.top(), column.width(), title.height() - 0.1 * em)
+            if figures.current:
+                wide = small.width(figures.title) + 0.9 * em
+                chip = QRectF(
+                    rect.right() - wide + 0.35 * em, rect.top() + 0.05 * em, wide, 1.3 * em
+                )
+                box(painter, chip, theme.accent_fill, None, 0.35 * em)
+            ink = theme.on_accent if figures.current else theme.muted
+            write(painter, rect, figures.title, small, ink, RIGHT)
+
+    def _draw_marks(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
+        theme, em = self.theme, self.em
+        for strip, place in zip(stack.strips, layout.strips, strict=True):
+            rows, columns = strip.matrix.values.shape
+            if stack.row is None or stack.row >= rows:
+                continue
+            line = place.cells.rect(stack.row, 0)
+            left = place.cells.bounds().left() - 0.32 * em
+            painter.fillRect(
+                QRectF(left, line.top(), 0.16 * em, line.height()), QColor(theme.accent)
+            )
+            if stack.column is None or strip.lane != stack.lane or stack.column >= columns:
+                continue
+            self._frame(painter, place.cells.rect(stack.row, stack.column), 2.0, theme.accent)
+        if any(figures.current for figures in stack.figures) and stack.row is not None:
+            current = next(figures for figures in stack.figures if figures.current)
+            rect = self.figure_rect(current.site, stack.row)
+            self._frame(painter, rect.adjusted(0, 0, 0.3 * em, 0), 1.5, theme.accent)
+        if self._plot is not None and stack.column is not None and stack.row is not None:
+            for strip in stack.strips:
+                point = self._plot.place_of((strip.site, stack.row, stack.column))
+                if point is not None and strip.lane == stack.lane:
+                    box(painter, _round(point, 0.34 * em), theme.accent, theme.surface, 0.34 * em)
+        self._draw_hover(painter)
+
+    def _draw_hover(self, painter: QPainter) -> None:
+        if self._hovered is None:
+            return
+        rect = self.cell_rect(*self._hovered)
+        if rect.isEmpty():
+            rect = self.figure_rect(*self._hovered[:2])
+        if not rect.isEmpty():
+            self._frame(painter, rect, 1.0, self.theme.text)
+        point = self._plot.place_of(self._hovered) if self._plot is not None else None
+        if point is not None:
+            half = 0.34 * self.em
+            box(painter, _round(point, half), self.theme.surface, self.theme.text, half, 1.5)
+
+    def _frame(self, painter: QPainter, rect: QRectF, width: float, colour: str) -> None:
+        """Round the cell, with a seam of the ground colour so that it shows on any cell colour."""
+        out = width / 2
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(self.theme.surface), 1.0))
+        painter.drawRect(rect.adjusted(-width - 0.5, -width - 0.5, width + 0.5, width + 0.5))
+        pen = QPen(QColor(colour), width)
+        pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
+        painter.setPen(pen)
+        painter.drawRect(rect.adjusted(-out, -out, out, out))
+
+    def _figure_columns(self, stack: Stack, layout: StackLayout) -> list[tuple[Figures, QRectF]]:
+        """Every column of figures and where it lies, without its title."""
+        taken: dict[int, int] = {}
+        found = []
+        for figures in stack.figures:
+            place = layout.strips[figures.strip]
+            number = taken.get(figures.strip, 0)
+            taken[figures.strip] = number + 1
+            left, right = place.figures[number]
+            bounds = place.cells.bounds()
+            found.append((figures, QRectF(left, bounds.top(), right - left, bounds.height())))
+        return found
+
+    # The pointer.
+
+    def title_at(self, pos: QPointF) -> str | None:
+        stack, layout = self._stack, self._ready()
+        if stack is None or layout is None:
+            return None
+        for strip, place in zip(stack.strips, layout.strips, strict=True):
+            if place.title.contains(pos):
+                return strip.site
+        return None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        pos = event.position()
+        self._hover(self.spot_at(pos))
+        points = self._hovered is not None or self.title_at(pos) is not None
+        self.setCursor(Qt.CursorShape.PointingHandCursor if points else Qt.CursorShape.ArrowCursor)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(None)
+
+    def _hover(self, spot: Spot | None) -> None:
+        if spot == self._hovered:
+            return
+        self._hovered = spot
+        self.update()
+        if spot is None:
+            self.left.emit()
+        else:
+            self.cellHovered.emit(*spot)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        spot, title = self.spot_at(event.position()), self.title_at(event.position())
+        if spot is not None:
+            self.cellClicked.emit(*spot)
+        elif title is not None:
+            self.titleClicked.emit(title)
+
+
+def _round(centre: QPointF, half: float) -> QRectF:
+    return QRectF(centre.x() - half, centre.y() - half, 2 * half, 2 * half)
+
+
+def _plot_key(stack: Stack | None) -> tuple[object, ...]:
+    """What decides where the plot lies."""
+    if stack is None or stack.curves is None:
+        return ()
+    return (stack.curves.share, stack.curves.aligned)
