@@ -9,6 +9,7 @@ of a class that NumPy asks before each call on them.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -34,6 +35,7 @@ class Captured(np.ndarray):
 
     capture: Capture | None = None
     lease: _Lease | None = None
+    plain: Array | None = None
 
     def __array_finalize__(self, made_from: Any) -> None:
         self.capture = getattr(made_from, "capture", None)
@@ -65,6 +67,7 @@ class _Lease:
 
     def __init__(self, memory: Array, spare: dict[int, list[Array]]) -> None:
         self.memory, self._spare = memory, spare
+        self.start = address(memory)
 
     def __del__(self) -> None:
         self._spare.setdefault(self.memory.nbytes, []).append(self.memory)
@@ -102,9 +105,10 @@ class Capture:
         dtype = np.dtype(dtype)
         n_bytes = math.prod(shape) * dtype.itemsize
         lease = _Lease(self._memory(-(-n_bytes // ALIGNMENT) * ALIGNMENT), self._spare)
-        axes = tuple(order) or tuple(range(len(shape)))
-        laid_out = lease.memory[:n_bytes].view(dtype).reshape([shape[axis] for axis in axes])
-        captured = self.watch(laid_out.transpose(np.argsort(axes)))
+        array = np.ndarray([shape[axis] for axis in order] or shape, dtype, lease.memory)
+        if order:
+            array = array.transpose([order.index(axis) for axis in range(len(shape))])
+        captured = self.watch(array)
         captured.lease = lease
         return captured
 
@@ -133,15 +137,17 @@ class Capture:
         """The ordinary array behind a captured one, holding on to nothing but the memory."""
         if not isinstance(value, Captured):
             return value
+        if value.plain is not None:
+            return value.plain
         if value.lease is None:
-            return value.view(np.ndarray)
+            value.plain = value.view(np.ndarray)
+            return value.plain
         memory = value.lease.memory
-        first, (start, stop) = address(memory), _span(value)
-        if not first <= start <= stop <= first + memory.nbytes:
+        offset = address(value) - value.lease.start
+        if not 0 <= offset <= memory.nbytes:
             raise CannotCaptureError("an array was copied behind the capture's back")
-        return np.ndarray(
-            value.shape, value.dtype, memory, address(value) - address(memory), value.strides
-        )
+        value.plain = np.ndarray(value.shape, value.dtype, memory, offset, value.strides)
+        return value.plain
 
     def ufunc(
         self,
@@ -191,8 +197,10 @@ class Capture:
 
     def _like(self, result: Array) -> Captured:
         """Memory for a result, laid out as NumPy has laid it out."""
-        order = np.argsort([-stride for stride in result.strides], kind="stable")
-        return self.empty(result.shape, result.dtype, order.tolist())
+        order: list[int] = []
+        if not result.flags.c_contiguous:
+            order = sorted(range(result.ndim), key=lambda axis: -result.strides[axis])
+        return self.empty(result.shape, result.dtype, order)
 
     def take(
         self, table: Any, ids: Any, axis: int | None = None, out: Array | None = None
@@ -216,28 +224,23 @@ class Capture:
 
     def check(self, lasting: Sequence[Array]) -> None:
         """Refuse a pass in which a call reads what is neither its own nor lasting."""
-        known: list[tuple[int, int]] = []
-        for start, stop in sorted(_span(array) for array in (*self.blocks, *lasting)):
-            # packed parameters lie behind each other and are read as one
-            if known and known[-1][1] == start:
-                start = known.pop()[0]
-            known.append((start, stop))
+        spans = sorted((address(array), array.nbytes) for array in (*self.blocks, *lasting))
+        starts = [start for start, _ in spans]
+        known = {id(array) for array in (*self.blocks, *lasting)}
         for function, arguments in self.calls:
             for array in arguments:
                 if not isinstance(array, np.ndarray) or not array.flags.writeable:
                     continue
-                start, stop = _span(array)
-                if array.ndim and not any(a <= start and stop <= b for a, b in known):
+                if id(array) in known or id(array.base) in known:
+                    continue
+                start = address(array)
+                span = bisect_right(starts, start) - 1
+                if array.ndim and (span < 0 or start >= starts[span] + spans[span][1]):
                     raise CannotCaptureError(f"{function} reads an array made behind its back")
 
 
 def address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
-
-
-def _span(array: Array) -> tuple[int, int]:
-    start, stop = np.lib.array_utils.byte_bounds(array)
-    return start, stop
 
 
 def _boxed(value: Any, arguments: Sequence[Any]) -> Any:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-
-import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from model_core.ops.base import Array
 
@@ -18,27 +16,21 @@ def merged(arrays: Sequence[Array]) -> list[Array]:
     that it met before.
     """
     full = arrays[-1]
-    order = np.argsort([-stride for stride in full.strides], kind="stable").tolist()
-    axes = [axis for axis in order if full.shape[axis] > 1]
-    if not axes:
-        return list(arrays)
+    if all(not a.ndim or (a.shape == full.shape and a.flags.c_contiguous) for a in arrays):
+        return [array.reshape(-1) if array.ndim else array for array in arrays]
+    order = sorted(range(full.ndim), key=lambda axis: -full.strides[axis])
     steps = [_steps(array, full.ndim) for array in arrays]
-    shape = [full.shape[axes[0]]]
-    strides = [[step[axes[0]]] for step in steps]
-    for axis in axes[1:]:
+    # the axes of each merged one, outermost first
+    groups: list[list[int]] = []
+    for axis in order:
         length = full.shape[axis]
-        if all(kept[-1] == step[axis] * length for kept, step in zip(strides, steps)):
-            shape[-1] *= length
-            for kept, step in zip(strides, steps):
-                kept[-1] = step[axis]
+        if length == 1:
+            continue
+        if groups and all(step[groups[-1][-1]] == step[axis] * length for step in steps):
+            groups[-1].append(axis)
         else:
-            shape.append(length)
-            for kept, step in zip(strides, steps):
-                kept.append(step[axis])
-    return [
-        array if array.ndim == 0 else _view(array, shape, step)
-        for array, step in zip(arrays, strides)
-    ]
+            groups.append([axis])
+    return [array if not array.ndim else _view(array, full.ndim, order, groups) for array in arrays]
 
 
 def _steps(array: Array, ndim: int) -> list[int]:
@@ -47,7 +39,8 @@ def _steps(array: Array, ndim: int) -> list[int]:
     return [0] * (ndim - array.ndim) + own
 
 
-def _view(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
-    # A broadcast axis is given as one of length 1: NumPy has quicker loops for it.
-    sizes = [size if stride else 1 for size, stride in zip(shape, strides)]
-    return as_strided(array, sizes, strides)
+def _view(array: Array, ndim: int, order: list[int], groups: list[list[int]]) -> Array:
+    shape = [1] * (ndim - array.ndim) + list(array.shape)
+    sizes = [math.prod(shape[axis] for axis in group) for group in groups]
+    # Never a copy: within a group the array steps evenly, or not at all.
+    return array.reshape(shape).transpose(order).reshape(sizes)

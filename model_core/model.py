@@ -148,6 +148,13 @@ class Model:
         self._name_tokens(tape)
         return tape
 
+    def prepare(self, source_length: int) -> bool:
+        """Do ahead what decodings of sentences of so many tokens would otherwise stop to do.
+
+        returns: whether anything was done; once False, such sentences are at their quickest.
+        """
+        return self._runner.prepare(source_length)
+
     def loss(self, tape: Tape, labels: Any, label_smoothing: float = 0.0) -> float:
         """Record the cross-entropy of the tape's predictions against labels (B,T), PAD ignored."""
         shape = tape.target_ids.shape

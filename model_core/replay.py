@@ -18,7 +18,7 @@ from model_core.plan import Step, Values
 # One is shown while the next is computed.
 PASSES_PER_SHAPE = 2
 MOST_SHAPES = 32
-MOST_BYTES = 128 * 2**20
+MOST_BYTES = 96 * 2**20
 # Shapes met once are not worth it: a capture takes as long as some five passes.
 SHAPES_REMEMBERED = 256
 
@@ -156,6 +156,12 @@ class Replays(Generic[Pass]):
             if len(self._met) > SHAPES_REMEMBERED:
                 self._met.popitem(last=False)
             return False
+
+    def missing(self, key: Hashable) -> bool:
+        """Whether there could be one more captured pass of these shapes."""
+        with self._lock:
+            possible = not self._refused and self._met.setdefault(key, True)
+            return possible and len(self._passes.get(key, ())) < PASSES_PER_SHAPE
 
     def refuse(self) -> None:
         """Capture no more: some op of this plan does not let itself be captured."""

@@ -234,7 +234,7 @@ class Runner:
         batch, length = source_ids.shape
         capacity = first_capacity(length)
         if batch == 1:
-            claimed = self._growing_replay(inputs, length, capacity)
+            claimed = self._growing_replay(inputs, length)
             if claimed is not None:
                 return GrowingRun(self, claimed[1], 1, capacity, claimed[0])
         values = self._values(inputs)
@@ -245,7 +245,7 @@ class Runner:
         return GrowingRun(self, values, batch, capacity)
 
     def _growing_replay(
-        self, inputs: Mapping[str, Any], length: int, capacity: int
+        self, inputs: Mapping[str, Any], length: int
     ) -> tuple[GrowingReplay, Values] | None:
         """A decoding of one sentence in recycled memory, its encoder run, where there is one."""
         slots, replays = self.plan.slots, self._growing
@@ -254,8 +254,26 @@ class Runner:
             claimed[0].run({slots[name]: inputs[name] for name in GIVEN if name in inputs})
             claimed[0].begin(claimed[1])
             return claimed
-        if not replays.wanted(length):
-            return None
+        return self._capture_growing(inputs, length) if replays.wanted(length) else None
+
+    def prepare(self, source_length: int) -> bool:
+        """Capture, ahead of the first, a decoding of a sentence of so many tokens.
+
+        returns: whether there was one to capture; then there may be another.
+        """
+        if not self._growing.missing(source_length):
+            return False
+        inputs = {
+            "source_ids": np.zeros((1, source_length), np.int64),
+            "source_mask": np.ones((1, source_length), bool),
+            "source_positions": np.arange(source_length),
+        }
+        return self._capture_growing(inputs, source_length) is not None
+
+    def _capture_growing(
+        self, inputs: Mapping[str, Any], length: int
+    ) -> tuple[GrowingReplay, Values] | None:
+        slots, capacity = self.plan.slots, first_capacity(length)
         row = RowGiven(
             slots["target_ids"],
             slots["target_positions"],
@@ -274,9 +292,9 @@ class Runner:
             captured = GrowingReplay(encoder, self._given(inputs), self._rows, row)
         except (CannotCaptureError, ValueError):
             # a table of learned positions may end before the caches do
-            replays.refuse()
+            self._growing.refuse()
             return None
-        values = replays.keep(length, captured)
+        values = self._growing.keep(length, captured)
         captured.begin(values)
         return captured, values
 

@@ -196,6 +196,17 @@ def test_a_decoding_that_is_held_is_not_written_over_by_later_ones() -> None:
         assert differing(one.tape, {r.site: r.value for r in first.tape}) == []
 
 
+def test_a_prepared_length_is_quick_from_its_first_sentence() -> None:
+    model = small_model("float32")
+    length = len(model.tokenizer.encode_source(TEXTS[0]).ids)
+    assert [model.prepare(length) for _ in range(3)] == [True, True, False]
+    first = decoded(model, TEXTS[0])
+    assert first._run._replay is not None
+    fresh_one = decoded(small_model("float32"), TEXTS[0])
+    assert differing(first.tape, {r.site: r.value for r in fresh_one.tape}) == []
+    assert small_model("float64").prepare(length) is False
+
+
 def test_a_decoding_left_off_half_way_goes_on_unharmed() -> None:
     model = small_model("float32")
     expected = [step.id for step in model.decode(TEXTS[0], max_new_tokens=8)]
