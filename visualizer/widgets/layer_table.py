@@ -1,0 +1,248 @@
+"""Residual stream and LayerNorm of one layer, one line per token: strip, μ, σ, strip."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from visualizer import fonts
+from visualizer.lenses.layer import LayerRows
+from visualizer.lenses.numbers import short
+from visualizer.lenses.picture import Matrix
+from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, write
+from visualizer.widgets.heatmap_cells import as_image, colour_indices
+from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_labels
+
+Spot = tuple[str, int, int]
+
+
+class Bands(Cells):
+    """Cells with a gap between the rows alone: the numbers of a token are one band."""
+
+    def rect(self, row: int, column: int) -> QRectF:
+        r = self.ratio
+        x0, x1 = int(self.x[column]), int(self.x[column + 1])
+        y0, y1 = int(self.y[row]), int(self.y[row + 1]) - self.gap
+        return QRectF(x0 / r, y0 / r, (x1 - x0) / r, (y1 - y0) / r)
+
+    def band(self, row: int) -> QRectF:
+        first, last = self.rect(row, 0), self.rect(row, len(self.x) - 2)
+        return first.united(last)
+
+
+class LayerTable(Canvas):
+    """cellHovered(site, row, column), left(), cellClicked(site, row, column)."""
+
+    cellHovered = Signal(str, int, int)
+    cellClicked = Signal(str, int, int)
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._rows: LayerRows | None = None
+        self._words = ("", "")
+        self._places: tuple[Bands, Bands] | None = None
+        self._images: list[QImage] = []
+        self._decimals = 2
+        self._hovered: Spot | None = None
+
+    # Setters.
+
+    def set_words(self, token: str, norm: str) -> None:
+        """The headings that do not depend on the layer."""
+        self._words = (token, norm)
+        self.update()
+
+    def set_rows(self, rows: LayerRows | None, decimals: int = 2) -> None:
+        before = self._rows
+        self._rows, self._decimals = rows, min(decimals, 3)
+        self._images = []
+        if _shape(before) != _shape(rows):
+            self._places = self._hovered = None
+            self.updateGeometry()
+        self.update()
+
+    # What can be asked.
+
+    @property
+    def rows(self) -> LayerRows | None:
+        return self._rows
+
+    def spot_at(self, pos: QPointF) -> Spot | None:
+        """(site, row, column) of what is painted at a position."""
+        rows, places = self._rows, self._ready()
+        if rows is None or places is None:
+            return None
+        for site, cells in zip((rows.read_site, rows.normed_site), places, strict=True):
+            cell = cells.at(pos.x(), pos.y())
+            if cell is not None:
+                return (site, *cell)
+        line = places[0].at(places[0].bounds().left(), pos.y())
+        for site, (left, right) in zip((rows.mean_site, rows.variance_site), self._figures()):
+            if line is not None and left <= pos.x() < right:
+                return (site, line[0], 0)
+        return None
+
+    def cell_rect(self, site: str, row: int, column: int) -> QRectF:
+        """Where a cell is painted, in logical pixels; empty where it is not."""
+        rows, places = self._rows, self._ready()
+        if rows is None or places is None:
+            return QRectF()
+        for own, cells in zip((rows.read_site, rows.normed_site), places, strict=True):
+            if own == site:
+                return cells.rect(row, column)
+        for own, (left, right) in zip((rows.mean_site, rows.variance_site), self._figures()):
+            if own == site:
+                line = places[0].rect(row, 0)
+                return QRectF(left, line.top(), right - left, line.height())
+        return QRectF()
+
+    # Places.
+
+    def _line(self) -> float:
+        return 1.3 * self.em
+
+    def _head(self) -> float:
+        return 1.5 * self.em
+
+    def sizeHint(self) -> QSize:
+        count = self._rows.read.values.shape[0] if self._rows is not None else 4
+        lines = min(count, 12)
+        return QSize(round(20 * self.em), round(self._head() + lines * self._line()))
+
+    def minimumSizeHint(self) -> QSize:
+        count = self._rows.read.values.shape[0] if self._rows is not None else 4
+        return QSize(round(14 * self.em), round(self._head() + min(count, 6) * 0.9 * self.em))
+
+    def relayout(self) -> None:
+        self._places = None
+        self._images = []
+
+    def _label(self) -> float:
+        return min(5.0 * self.em, 0.19 * self.width())
+
+    def _figure(self) -> float:
+        return 3.1 * self.em
+
+    def _strip(self) -> float:
+        return (self.width() - self._label() - 2 * self._figure() - 1.4 * self.em) / 2
+
+    def _figures(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        start = self._label() + self._strip() + 0.2 * self.em
+        middle = start + self._figure()
+        return (start, middle), (middle, middle + self._figure())
+
+    def _ready(self) -> tuple[Bands, Bands] | None:
+        rows, ratio = self._rows, self.devicePixelRatioF()
+        if rows is None or not rows.read.values.size:
+            return None
+        if self._places is None or self._places[0].ratio != ratio:
+            count, columns = rows.read.values.shape
+            line = min((self.height() - self._head()) / count, self._line())
+            line = max(math.floor(line * ratio), 1) / ratio
+            down = edges(self._head(), line, count, ratio)
+            gap = round(0.22 * line * ratio)
+            found = []
+            wide = max(self._strip(), 2.0)
+            for left in (self._label(), self.width() - wide - 0.1 * self.em):
+                steps = np.round(np.arange(columns + 1) * (wide * ratio / columns))
+                found.append(Bands(round(left * ratio) + steps.astype(int), down, ratio, gap))
+            self._places = (found[0], found[1])
+            self._images = []
+        return self._places
+
+    # Painting.
+
+    def paint(self, painter: QPainter) -> None:
+        rows, places = self._rows, self._ready()
+        if rows is None or places is None:
+            return
+        self._draw_heads(painter, rows, places)
+        theme, em = self.theme, self.em
+        if not self._images:
+            pairs = zip((rows.read, rows.normed), places)
+            self._images = [self._image(matrix, cells) for matrix, cells in pairs]
+        count = rows.read.values.shape[0]
+        line = (places[0].y[1] - places[0].y[0]) / places[0].ratio
+        step = 1 if line >= 0.8 * em else round_step(0.8 * em / line)
+        face = self.face(fonts.SMALL if line >= em else 0.76)
+        for image, cells in zip(self._images, places):
+            self._draw_bands(painter, image, cells, count)
+        figures = self._figures()
+        for row in shown_labels(count, step, rows.row):
+            ink = theme.accent if row == rows.row else theme.text
+            middle = places[0].rect(row, 0).center().y()
+            rect = QRectF(0, middle - 0.8 * em, self._label() - 0.3 * em, 1.6 * em)
+            write(painter, rect, rows.read.row_labels[row], face, ink, LEFT)
+            for values, (left, right) in zip((rows.mean, rows.sigma), figures):
+                text = short(values[row], self._decimals)
+                rect = QRectF(left, middle - 0.8 * em, right - left - 0.4 * em, 1.6 * em)
+                write(painter, rect, text, face, ink, RIGHT)
+        if rows.row is not None and rows.row < count:
+            for cells in places:
+                self._frame(painter, cells.band(rows.row), theme.accent)
+        if self._hovered is not None:
+            rect = self.cell_rect(*self._hovered)
+            self._frame(painter, rect, theme.text)
+
+    def _draw_heads(self, painter: QPainter, rows: LayerRows, places: tuple[Bands, Bands]) -> None:
+        small, muted, height = self.face(fonts.SMALL), self.theme.muted, self._head()
+        token, norm = self._words
+        write(painter, QRectF(0, 0, self._label(), height), token, small, muted, LEFT)
+        for text, cells in zip((rows.read_title, norm), places):
+            bounds = cells.bounds()
+            rect = QRectF(bounds.left(), 0, bounds.width(), height)
+            write(painter, rect, text, small, muted, LEFT)
+        for text, (left, right) in zip("μσ", self._figures()):
+            rect = QRectF(left, 0, right - left - 0.4 * self.em, height)
+            write(painter, rect, text, small, muted, RIGHT)
+
+    def _image(self, matrix: Matrix, cells: Bands) -> QImage:
+        """One line of device pixels per token."""
+        index = colour_indices(matrix.values, matrix.low, matrix.high)
+        colours = self.theme.packed_table(matrix.palette)[index]
+        return as_image(np.repeat(colours, np.diff(cells.x), axis=1))
+
+    def _draw_bands(self, painter: QPainter, image: QImage, cells: Bands, count: int) -> None:
+        """One stretched line of the image per token."""
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+        for row in range(count):
+            painter.drawImage(cells.band(row), image, QRectF(0, row, image.width(), 1))
+
+    def _frame(self, painter: QPainter, rect: QRectF, colour: str) -> None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(colour), 1.0))
+        painter.drawRect(rect.adjusted(-1, -1, 1, 1))
+
+    # The pointer.
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hover(self.spot_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(None)
+
+    def _hover(self, spot: Spot | None) -> None:
+        if spot == self._hovered:
+            return
+        self._hovered = spot
+        self.update()
+        if spot is None:
+            self.left.emit()
+        else:
+            self.cellHovered.emit(*spot)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        spot = self.spot_at(event.position())
+        if spot is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.cellClicked.emit(*spot)
+
+
+def _shape(rows: LayerRows | None) -> tuple[int, ...]:
+    return () if rows is None else rows.read.values.shape
