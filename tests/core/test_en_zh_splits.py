@@ -101,6 +101,17 @@ def test_every_word_of_the_tables_occurs(data: Dataset) -> None:
     assert {adjective.en for adjective in lexicon.adjectives()} <= source
 
 
+def test_the_first_verbs_of_a_learner_are_trained_with_many_objects(data: Dataset) -> None:
+    objects: dict[str, set[str]] = {}
+    for fact in facts_of(list(data["train"]), "triple:"):
+        _, verb, thing = fact.removeprefix("triple:").split("/")
+        objects.setdefault(verb, set()).add(thing)
+    for verb in ("like", "see", "have", "want", "be"):
+        assert len(objects[verb]) > 30, verb
+    for verb in ("love", "eat", "buy", "draw", "find", "need", "give"):
+        assert len(objects[verb]) > 15, verb
+
+
 def test_every_length_is_trained(data: Dataset) -> None:
     lengths = Counter(len(pair.source) for pair in data["train"])
     assert sorted(lengths) == list(range(1, sentences.LONGEST_SOURCE + 1))

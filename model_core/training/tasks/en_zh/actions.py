@@ -42,7 +42,8 @@ LANGUAGES = {"Chinese": "中文", "English": "英语"}
 
 @cache
 def transitive_verbs() -> tuple[Verb, ...]:
-    return tuple(v for v in verbs() if v.objects)
+    """Those with an object; the verbs that everybody tries first are there twice."""
+    return tuple(v for v in verbs() if v.objects for _ in range(2 if "common" in v.flags else 1))
 
 
 @cache
@@ -214,7 +215,8 @@ def transitive(chance: Chance) -> Pair:
 
 @cache
 def verbs_for_pronouns() -> tuple[Verb, ...]:
-    return tuple(v for v in verbs() if not {"pronoun", "somebody"}.isdisjoint(v.objects))
+    wanted = {"pronoun", "somebody"}
+    return tuple(v for v in transitive_verbs() if not wanted.isdisjoint(v.objects))
 
 
 def with_pronoun(chance: Chance) -> Pair:

@@ -63,6 +63,7 @@ class Verb:
       water     it happens in rivers
       dwelling, den   it happens where people, or animals, live
       long      it goes on for weeks
+      common    drawn more often
     """
 
     en: str

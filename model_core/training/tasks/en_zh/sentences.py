@@ -24,7 +24,7 @@ PATTERNS: tuple[tuple[float, Callable[[Chance], Pair]], ...] = (
     (5.0, being.identity),
     (5.0, whereabouts.location),
     (4.0, whereabouts.existence),
-    (5.5, questions.whether_done),
+    (6.5, questions.whether_done),
     (1.8, questions.whether_doing),
     (3.0, questions.whether_being),
     (2.0, questions.where),
