@@ -82,7 +82,7 @@ def race(
     rounds: int,
     repeats: int,
     warm_up: int = 2,
-    patience: float = 12.0,
+    patience: float = 8.0,
 ) -> dict[str, list[float]]:
     """The seconds that each took, round by round: the median of `repeats` in each.
 
