@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from visualizer.state import (
+    MATRIX_SITE,
     SPEEDS,
     Cell,
     Cursor,
@@ -22,6 +23,7 @@ from visualizer.state import (
     current_token,
     guided_head,
     head_count,
+    reads_matrix,
 )
 
 RECENT_FILES = 8
@@ -47,6 +49,22 @@ def new_sentence(state: ViewState, source: str) -> ViewState:
 def force_target(state: ViewState, target: str | None) -> ViewState:
     """Read this target text instead of what the model decodes; None lets the model decode."""
     return _with_inputs(state, target=target)
+
+
+def edit_cell(state: ViewState, cell: Cell, value: float) -> ViewState:
+    """Another number in the input matrix of a worked example; its own number is no edit."""
+    if not reads_matrix(state.model):
+        return state
+    assert state.model is not None
+    others = tuple(edit for edit in state.inputs.cells if edit[:2] != cell)
+    own = float(state.model.model.inputs[cell])
+    cells = others if value == own else tuple(sorted((*others, (*cell, value))))
+    return _with_inputs(state, cells=cells)
+
+
+def reset_cells(state: ViewState) -> ViewState:
+    """The worked example's own input matrix again."""
+    return _with_inputs(state, cells=())
 
 
 def set_strategy(state: ViewState, strategy: Strategy) -> ViewState:
@@ -83,16 +101,21 @@ def restore_inputs(state: ViewState, inputs: Inputs) -> ViewState:
 def show_run(state: ViewState, run: Run) -> ViewState:
     """A finished run takes the stage; the cursor keeps its place.
 
-    The selected cell is let go: the same row and column mean other words now.
+    The selected cell is let go where the same row and column mean other words now.
     """
     return replace(
-        state, run=run, selected=None, hovered=None, playing=state.playing and run.rows > 0
+        state,
+        run=run,
+        selected=state.selected if reads_matrix(state.model) else None,
+        hovered=None,
+        hovered_site=None,
+        playing=state.playing and run.tape is not None,
     )
 
 
 def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
     """Another model takes the stage, with the first example of its card and its guided head."""
-    cursor, head = Cursor(), 0
+    cursor, head = Cursor(MATRIX_SITE) if reads_matrix(entry) else Cursor(), 0
     guided = guided_head(entry)
     if guided is not None and 0 <= guided[1] < int(entry.model.config.n_heads):
         cursor, head = Cursor(guided[0]), guided[1]
@@ -102,11 +125,12 @@ def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
         state,
         model=entry,
         run=None,
-        inputs=replace(state.inputs, source=source, target=None),
+        inputs=replace(state.inputs, source=source, target=None, cells=()),
         cursor=cursor,
         head=head,
         selected=None,
         hovered=None,
+        hovered_site=None,
         playing=False,
         notice=None,
         sentence_number=0,
@@ -118,7 +142,7 @@ def put_cursor(state: ViewState, cursor: Cursor) -> ViewState:
     """Go to a place. A cell stays selected only as long as its picture is looked at."""
     if cursor == state.cursor:
         return state
-    return replace(state, cursor=cursor, selected=None, hovered=None)
+    return replace(state, cursor=cursor, selected=None, hovered=None, hovered_site=None)
 
 
 def select_head(state: ViewState, head: int) -> ViewState:
@@ -130,13 +154,19 @@ def select_cell(state: ViewState, cell: Cell | None) -> ViewState:
     return replace(state, selected=cell)
 
 
-def hover_cell(state: ViewState, cell: Cell | None) -> ViewState:
-    return replace(state, hovered=cell)
+def hover_cell(state: ViewState, cell: Cell | None, site: str | None = None) -> ViewState:
+    """The pointer is on a cell of a record, without `site` of the one at the cursor."""
+    return replace(state, hovered=cell, hovered_site=site if cell is not None else None)
+
+
+def toggle_through_layers(state: ViewState) -> ViewState:
+    """The whole model takes the stage, or gives it back to the sublayer at the cursor."""
+    return replace(state, through_layers=not state.through_layers, hovered=None, hovered_site=None)
 
 
 def set_playing(state: ViewState, playing: bool) -> ViewState:
     """Play only where there is something to play."""
-    return replace(state, playing=playing and state.run is not None and state.run.rows > 0)
+    return replace(state, playing=playing and state.run is not None and state.run.tape is not None)
 
 
 def toggle_playing(state: ViewState) -> ViewState:
@@ -148,8 +178,10 @@ def set_speed(state: ViewState, speed: float) -> ViewState:
     return replace(state, speed=min(SPEEDS, key=lambda offered: abs(offered - speed)))
 
 
-def set_decimals(state: ViewState, decimals: int) -> ViewState:
-    return replace(state, decimals=min(max(decimals, 0), 9))
+def set_decimals(state: ViewState, decimals: int | None) -> ViewState:
+    """How many decimals are shown; None leaves it to the model."""
+    chosen = None if decimals is None else min(max(decimals, 1), 9)
+    return replace(state, decimals_chosen=chosen)
 
 
 def set_count_from(state: ViewState, count_from: int) -> ViewState:

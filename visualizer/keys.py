@@ -34,6 +34,7 @@ ON_STAGE: dict[tuple[Qt.Key, Qt.KeyboardModifier], Action] = {
     (_KEY.Key_Home, _PLAIN): navigation.home,
     (_KEY.Key_End, _PLAIN): navigation.end,
     (_KEY.Key_Space, _PLAIN): actions.toggle_playing,
+    (_KEY.Key_F, _PLAIN): actions.toggle_through_layers,
 }
 
 # In the order of the sheet; each line is "keys  what they do".
@@ -46,6 +47,7 @@ SHEET = (
     "keys.ends",
     "keys.play",
     "keys.head",
+    "keys.flow",
     "keys.sentence",
     "keys.leave",
     "keys.undo",

@@ -32,6 +32,7 @@ from visualizer.panels.header import HeaderPanel
 from visualizer.panels.map import MapPanel
 from visualizer.panels.notice import NoticePanel
 from visualizer.panels.prediction import PredictionPanel
+from visualizer.panels.residual import ResidualPanel
 from visualizer.panels.stage import StagePanel
 from visualizer.panels.transport import TransportPanel
 from visualizer.state import ViewState
@@ -80,18 +81,20 @@ class MainWindow(QWidget):
         self._take_look(store.state)
         self.header, self.notice = HeaderPanel(store), NoticePanel(store)
         self.map, self.stage = MapPanel(store), StagePanel(store)
-        self.prediction, self.transport = PredictionPanel(store), TransportPanel(store)
+        self.residual, self.prediction = ResidualPanel(store), PredictionPanel(store)
+        self.transport = TransportPanel(store)
         self.panels: tuple[Panel, ...] = (
             self.header,
             self.notice,
             self.map,
             self.stage,
+            self.residual,
             self.prediction,
             self.transport,
         )
         self._lay_out()
         # A click on what is painted takes the keys out of a text field, to the stage.
-        for panel in (self.map, self.stage, self.prediction, self.transport):
+        for panel in self.panels[2:]:
             for canvas in panel.findChildren(Canvas):
                 canvas.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
                 canvas.setFocusProxy(self.stage)
@@ -119,7 +122,14 @@ class MainWindow(QWidget):
         middle.addWidget(rule(vertical=True))
         middle.addWidget(self.stage, 1)
         middle.addWidget(rule(vertical=True))
-        middle.addWidget(self.prediction)
+        self.right = QWidget()
+        self.right.setProperty("role", "surface")
+        right = QVBoxLayout(self.right)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(0)
+        right.addWidget(self.residual)
+        right.addWidget(self.prediction, 1)
+        middle.addWidget(self.right)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
@@ -165,7 +175,7 @@ class MainWindow(QWidget):
         width = self.width()
         for panel, share, (least, most) in (
             (self.map, LEFT_SHARE, LEFT_ROOM),
-            (self.prediction, RIGHT_SHARE, RIGHT_ROOM),
+            (self.right, RIGHT_SHARE, RIGHT_ROOM),
         ):
             panel.setFixedWidth(round(min(max(share * width, least), most)))
         self.key_sheet.setGeometry(self.rect())

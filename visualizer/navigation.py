@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from visualizer.actions import put_cursor
-from visualizer.state import Cursor, ViewState, current_tape, current_token, shown_site
+from visualizer.actions import put_cursor, select_cell
+from visualizer.state import Cell, Cursor, ViewState, current_tape, current_token, shown_site
 from visualizer.walkthrough import Place, Walk, walk
 
 
@@ -73,7 +73,9 @@ def next_token(state: ViewState) -> ViewState:
     """The same op at the next decoder token; from the encoder, the decoder's first step."""
     if _in_encoder(state):
         along = current_walk(state)
-        return state if along is None else go_to_index(state, len(along.route.encoder))
+        if along is None or not along.rows:
+            return state
+        return go_to_index(state, len(along.route.encoder))
     return go_to_token(state, current_token(state) + 1)
 
 
@@ -96,7 +98,7 @@ def end(state: ViewState) -> ViewState:
 def go_to_token(state: ViewState, token: int) -> ViewState:
     """The same op at decoder row `token`; from the encoder, the decoder's last op at that row."""
     along, site = current_walk(state), shown_site(state)
-    if along is None or site is None:
+    if along is None or site is None or not along.rows:
         return state
     token = min(max(token, 0), along.rows - 1)
     if _in_encoder(state):
@@ -110,6 +112,18 @@ def go_to_site(state: ViewState, site: str) -> ViewState:
     if tape is None or site not in tape:
         return state
     return put_cursor(state, replace(state.cursor, site=tape.plan.resolve(site)))
+
+
+def go_to_record(state: ViewState, site: str) -> ViewState:
+    """The op with this site, and its own picture in place of the whole model's."""
+    return replace(go_to_site(state, site), through_layers=False)
+
+
+def look_at(state: ViewState, site: str, cell: Cell) -> ViewState:
+    """Go to a record with one of its cells selected; once more lets go of the cell."""
+    there = go_to_site(state, site)
+    same = there is state and state.selected == cell
+    return select_cell(replace(there, through_layers=False), None if same else cell)
 
 
 def go_to_block(state: ViewState, block_id: str) -> ViewState:

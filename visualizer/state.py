@@ -16,6 +16,10 @@ Cell = tuple[int, int]
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 # Where a fresh view starts when the card names no guided head.
 FIRST_SITE = "decoder.layers.0.cross_attn.weights"
+# The input matrix of a worked example: its own site, and where a view of one starts.
+MATRIX_SITE = "encoder.embed.out"
+# Decimals of float32 and of float64, where nobody has chosen.
+DECIMALS, FINE_DECIMALS = 2, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +35,8 @@ class ModelEntry:
 class Inputs:
     """Everything that a run depends on beside the model: the same inputs give the same run.
 
-    `target` is a forced target text; None lets the model decode.
+    `target` is a forced target text; None lets the model decode. `cells` are the changed cells
+    of a worked example's input matrix: (row, column, value), in order, one per cell.
     """
 
     source: str = ""
@@ -41,6 +46,7 @@ class Inputs:
     top_p: float | None = None
     seed: int = 0
     target: str | None = None
+    cells: tuple[tuple[int, int, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,10 @@ class Notice:
 class ViewState:
     """What the window shows. Cells count rows and columns of the picture on the stage.
 
+    `hovered_site` is the record that the hovered cell belongs to, None for the cursor's own.
+    `through_layers` shows the whole model in place of the sublayer at the cursor.
     `sentence_number` is how many sentences the user has asked the task's generator for.
+    `decimals_chosen` is None where the model decides.
     """
 
     model: ModelEntry | None = None
@@ -114,15 +123,25 @@ class ViewState:
     head: int = 0
     selected: Cell | None = None
     hovered: Cell | None = None
+    hovered_site: str | None = None
+    through_layers: bool = False
     playing: bool = False
     speed: float = 1.0
-    decimals: int = 2
+    decimals_chosen: int | None = None
     count_from: int = 1
     theme: Literal["light", "dark"] = "light"
     language: str = "en"
     notice: Notice | None = None
     sentence_number: int = 0
     recent: tuple[str, ...] = ()
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals numbers are shown with."""
+        if self.decimals_chosen is not None:
+            return self.decimals_chosen
+        dtype = None if self.model is None else getattr(self.model.model, "dtype", None)
+        return FINE_DECIMALS if dtype == "float64" else DECIMALS
 
 
 FIELDS = frozenset(entry.name for entry in fields(ViewState))
@@ -138,7 +157,7 @@ def current_token(state: ViewState) -> int:
     run, wish = state.run, state.cursor.token
     if run is None or run.tape is None:
         return wish or 0
-    return run.last_content if wish is None else min(wish, run.rows - 1)
+    return run.last_content if wish is None else max(0, min(wish, run.rows - 1))
 
 
 def current_tape(state: ViewState) -> Tape | None:
@@ -168,6 +187,12 @@ def card_examples(entry: ModelEntry | None) -> tuple[str, ...]:
     return tuple(example for example in examples if isinstance(example, str))
 
 
+def card_text(entry: ModelEntry | None, name: str) -> str:
+    """A text of the model's card, "about" say; empty where it has none."""
+    value = _card(entry).get(name)
+    return value if isinstance(value, str) else ""
+
+
 def guided_head(entry: ModelEntry | None) -> tuple[str, int] | None:
     """Site and head that were trained with an alignment loss, where the card names them."""
     guided = _card(entry).get("guided_head")
@@ -177,6 +202,11 @@ def guided_head(entry: ModelEntry | None) -> tuple[str, int] | None:
     if not isinstance(site, str) or not isinstance(head, int):
         return None
     return site, head
+
+
+def reads_matrix(entry: ModelEntry | None) -> bool:
+    """Whether this is a worked example: an encoder alone that reads a matrix and no text."""
+    return entry is not None and entry.model.config.input == "matrix"
 
 
 def head_count(state: ViewState) -> int:

@@ -82,22 +82,21 @@ def _ratio(view: View, stream: str, added: str) -> str:
 
 
 def _figures(view: View, roles: dict[str, str], strip: int) -> tuple[Figures, ...]:
-    """μ and σ beside the strip that the norm reads; σ² while the cursor stands on it."""
+    """μ and σ beside the strip that the norm reads; the variance while the cursor stands on it."""
     found = []
     if "mean" in roles:
         site = roles["mean"]
         values = view.tape[site].value[0, : view.matrix.values.shape[0], 0]
-        hint = tr("strip.mean.hint")
-        found.append(Figures(strip, site, "μ", hint, values, site == view.place.site))
+        found.append(Figures(strip, site, "μ", values, site == view.place.site))
     if "variance" in roles:
         site = roles["variance"]
         rows = view.matrix.values.shape[0]
         if site == view.place.site:
             values = view.tape[site].value[0, :rows, 0]
-            found.append(Figures(strip, site, "σ²", tr("strip.variance.hint"), values, True))
+            found.append(Figures(strip, site, tr("strip.variance"), values, True))
         else:
             values = deviations(view.tape, site, rows)
-            found.append(Figures(strip, site, "σ", tr("strip.sigma.hint"), values))
+            found.append(Figures(strip, site, "σ", values))
     return tuple(found)
 
 

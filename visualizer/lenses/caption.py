@@ -72,7 +72,7 @@ def sentences(place: Place, op: str, english: str) -> tuple[str, str]:
     """What the op does here and what it does anywhere, the second empty where that is all."""
     key = f"op.{op}.sentence"
     general = tr(key) if has(key) else english
-    kind = place.sublayer.rstrip("0123456789")
+    kind = "input" if place.kind == "input" else place.sublayer.rstrip("0123456789")
     for role in (f"role.{place.side}.{kind}.{place.role}", f"role.{kind}.{place.role}"):
         if has(role):
             return tr(role), general

@@ -14,7 +14,7 @@ from model_core.tape import Record
 from visualizer.i18n import tr
 from visualizer.lenses.numbers import exact, short
 from visualizer.lenses.picture import Matrix
-from visualizer.state import Cell, ViewState, current_tape, shown_site
+from visualizer.state import FINE_DECIMALS, Cell, ViewState, current_tape, shown_site
 
 SHOWN_TERMS = 4
 
@@ -86,7 +86,8 @@ def cell_text(state: ViewState, matrix: Matrix, cell: Cell) -> CellText | None:
         return None
     row, column = cell
     record, index = tape[site], matrix.cell_index(row, column)
-    decimals = max(state.decimals, 1) + 1
+    # one more than the cells have, as far as one more still tells
+    decimals = max(state.decimals, min(state.decimals + 1, FINE_DECIMALS))
     terms: tuple[TermText, ...] = ()
     left, sign = 0, "→"
     additive = False

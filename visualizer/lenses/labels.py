@@ -16,10 +16,11 @@ ATTENTION_ROLES = ("scores", "masked_scores", "weights")
 
 @dataclass(frozen=True)
 class Words:
-    """What labels need beside the tape: the target vocabulary and where people start to count."""
+    """What a picture needs beside the tape: target vocabulary, where to count from, decimals."""
 
     vocabulary: Sequence[str]
     count_from: int = 1
+    decimals: int = 2
 
 
 def is_query_key(place: Place, axes: tuple[str, ...]) -> bool:

@@ -148,6 +148,7 @@ def picture(
         high=high,
         source=_source(record, part),
         cell_index=part.cell_index,
+        decimals=words.decimals,
         **described,
     )
 
@@ -163,6 +164,8 @@ def _single_row(place: Place) -> str:
 
 def op_title(place: Place) -> str:
     """The short name of an op where it stands, as the chips and the headings have it."""
+    if place.kind == "input":
+        return tr("chip.input")
     kind = place.sublayer.rstrip("0123456789")
     kind = "attn" if kind.endswith("_attn") else kind
     return tr(f"chip.{kind}.{place.role}" if place.role else f"chip.{kind}")

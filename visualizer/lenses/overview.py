@@ -82,12 +82,13 @@ def model_map(state: ViewState) -> ModelMap | None:
         )
         for side, column in columns.items()
     }
+    source = "map.source" if "encoder.embed.tokens" in tape else "map.rows"
     return ModelMap(
         encoder=groups["encoder"],
         decoder=groups["decoder"],
         output=groups["output"],
-        source_note=tr("map.source", n=len(tape.source_tokens)),
-        target_note=tr("map.target", n=token + 1),
+        source_note=tr(source, n=len(tape.source_tokens)),
+        target_note=tr("map.target", n=token + 1) if along.rows else "",
     )
 
 
@@ -134,8 +135,8 @@ def _group_title(group: str, count_from: int) -> str:
 
 def _segment_label(segment: Segment, reached: int, tokens: list[str], count_from: int) -> str:
     number = segment.number + count_from
-    if segment.kind == "embed":
-        return tr("timeline.embed")
+    if segment.kind == "embed" or segment.kind == "input":
+        return tr(f"timeline.{segment.kind}")
     if segment.kind == "memory":
         return tr("timeline.memory")
     if segment.kind == "encoder":

@@ -23,6 +23,7 @@ class Matrix:
     source: what is shown, "decoder.layers.0.cross_attn.weights[0,1]"
     current_row, current_column: the labels that are highlighted
     cell_index: (row, column) -> the full index into the record's value
+    decimals: of the numbers in the cells, where they fit
     """
 
     values: np.ndarray
@@ -40,6 +41,7 @@ class Matrix:
     current_row: int | None = None
     current_column: int | None = None
     cell_index: Callable[[int, int], tuple[int, ...]] | None = None
+    decimals: int = 2
 
 
 @dataclass(frozen=True, eq=False)

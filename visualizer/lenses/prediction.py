@@ -32,7 +32,7 @@ def next_token(state: ViewState, count: int = 8) -> Bars | None:
     Candidates outside top-k or top-p follow with probability 0, by their logits.
     """
     run = state.run
-    if run is None or run.tape is None or state.model is None:
+    if run is None or not run.distributions or state.model is None:
         return None
     row = current_token(state)
     given = run.distributions[row]

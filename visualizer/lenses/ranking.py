@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from visualizer.i18n import tr
+from visualizer.lenses.picture import Matrix
 from visualizer.lenses.prediction import likeliest
-from visualizer.lenses.stage import stage
 from visualizer.navigation import current_place
 from visualizer.state import Run, ViewState, current_tape
 
@@ -38,9 +38,12 @@ class Ranking:
     marked: int | None
 
 
-def ranking(state: ViewState, count: int = 40) -> Ranking | None:
-    """The row that is looked at, over the vocabulary; None at other records."""
-    place, tape, matrix = current_place(state), current_tape(state), stage(state)
+def ranking(state: ViewState, matrix: Matrix | None, count: int = 40) -> Ranking | None:
+    """The row that is looked at, over the vocabulary; None at other records.
+
+    matrix: the heatmap of the record at the cursor
+    """
+    place, tape = current_place(state), current_tape(state)
     if place is None or tape is None or matrix is None or state.model is None or state.run is None:
         return None
     if place.side != "output" or tape[place.site].axes[-1:] != ("V",) or "log_probs" not in tape:

@@ -35,10 +35,11 @@ class HeadPicture:
 
 
 def words(state: ViewState) -> Words:
-    """The target vocabulary and where people start to count."""
+    """What pictures need beside the tape."""
     if state.model is None:
-        return Words((), state.count_from)
-    return Words(state.model.model.tokenizer.target_vocabulary, state.count_from)
+        return Words((), state.count_from, state.decimals)
+    vocabulary = state.model.model.tokenizer.target_vocabulary
+    return Words(vocabulary, state.count_from, state.decimals)
 
 
 def shown_rows(state: ViewState) -> int:

@@ -12,7 +12,7 @@ from model_core.tape import Tape
 from visualizer.lenses.labels import Words
 from visualizer.lenses.matrix import Range, colour_range, picture
 from visualizer.lenses.picture import Matrix
-from visualizer.lenses.stage import focus_cell, shown_rows, stage, words
+from visualizer.lenses.stage import focus_cell, shown_rows, words
 from visualizer.navigation import current_place, current_walk
 from visualizer.state import Cell, Run, ViewState, current_tape, head_count, shown_site
 from visualizer.walkthrough import Place, Walk
@@ -43,14 +43,13 @@ class Strip:
 class Figures:
     """One number per row, written to the right of a strip.
 
-    values: (rows,), of the record `site` or a reduction that `title` and `hint` name
+    values: (rows,), of the record `site`, or σ of its variance
     strip: the place of the strip in the picture
     """
 
     strip: int
     site: str
     title: str
-    hint: str
     values: Array
     current: bool = False
 
@@ -183,10 +182,12 @@ class View:
         )
 
 
-def view_of(state: ViewState) -> View | None:
-    """What a stack reads; None where nothing was computed."""
+def view_of(state: ViewState, matrix: Matrix | None) -> View | None:
+    """What a stack reads; None where nothing was computed.
+
+    matrix: the heatmap of the record at the cursor
+    """
     place, tape, along = current_place(state), current_tape(state), current_walk(state)
-    matrix = stage(state)
     if place is None or tape is None or along is None or matrix is None or state.run is None:
         return None
     # the pointer moves over the picture without changing it

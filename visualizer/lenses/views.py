@@ -5,14 +5,18 @@ from __future__ import annotations
 from visualizer.i18n import tr
 from visualizer.lenses import add_norm, embedding, feed_forward, masks
 from visualizer.lenses.numbers import exact
+from visualizer.lenses.picture import Matrix
 from visualizer.lenses.reductions import deviations
 from visualizer.lenses.strips import Stack, View, view_of
 from visualizer.navigation import current_place
 from visualizer.state import Cell, ViewState, current_tape
 
 
-def stack(state: ViewState) -> Stack | None:
-    """The records of the current sublayer in one picture; None where a heatmap says it all."""
+def stack(state: ViewState, matrix: Matrix | None) -> Stack | None:
+    """The records of the current sublayer in one picture; None where a heatmap says it all.
+
+    matrix: the heatmap of the record at the cursor
+    """
     place = current_place(state)
     if place is None:
         return None
@@ -26,7 +30,7 @@ def stack(state: ViewState) -> Stack | None:
         draw = feed_forward.feed_forward
     else:
         return None
-    view: View | None = view_of(state)
+    view: View | None = view_of(state, matrix)
     return None if view is None else draw(view)
 
 

@@ -10,8 +10,12 @@ from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.caption import Chip, caption, chips, run_message
 from visualizer.lenses.explanation import cell_text, hover_text
+from visualizer.lenses.flow import flow
 from visualizer.lenses.picture import Matrix
+from visualizer.lenses.ranking import ranking
 from visualizer.lenses.stage import HeadPicture, focus_cell, head_pictures, stage
+from visualizer.lenses.strips import standing_on
+from visualizer.lenses.views import remark, stack
 from visualizer.panels.base import Panel
 from visualizer.state import Cell, ViewState
 from visualizer.store import Store
@@ -21,17 +25,21 @@ from visualizer.widgets.controls import card
 from visualizer.widgets.formula import Formula
 from visualizer.widgets.head_strip import HeadStrip
 from visualizer.widgets.heatmap import HeatMap
+from visualizer.widgets.layer_flow import LayerFlow
 from visualizer.widgets.notice import EmptyState
 from visualizer.widgets.op_chips import OpChips
+from visualizer.widgets.strip_stack import StripStack
 from visualizer.widgets.text_block import TextBlock
+from visualizer.widgets.token_ranks import TokenRanks
 
-DRAWN_BY = frozenset({"run", "cursor", "head", "selected", "model"})
+DRAWN_BY = frozenset({"run", "cursor", "head", "selected", "model", "through_layers"})
+POINTER = frozenset({"hovered", "hovered_site"})
 
 
 class StagePanel(Panel):
     """Has the keys of the walk when nothing else has the focus."""
 
-    watches = DRAWN_BY | {"hovered", "decimals"}
+    watches = DRAWN_BY | POINTER
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
@@ -48,6 +56,9 @@ class StagePanel(Panel):
         self.remark.setWordWrap(True)
         self.heads = HeadStrip()
         self.heatmap = HeatMap()
+        self.ranks = TokenRanks()
+        self.strips = StripStack()
+        self.flow = LayerFlow()
         self.empty = EmptyState()
         self.cell = CellLine()
         self._chips: tuple[Chip, ...] = ()
@@ -60,8 +71,13 @@ class StagePanel(Panel):
         picture, inside = card()
         self.pages = QStackedLayout()
         inside.addLayout(self.pages)
-        self.pages.addWidget(self.heatmap)
-        self.pages.addWidget(self.empty)
+        self.record = QWidget()
+        both = QVBoxLayout(self.record)
+        both.setContentsMargins(0, 0, 0, 0)
+        both.addWidget(self.heatmap, 5)
+        both.addWidget(self.ranks, 4)
+        for page in (self.record, self.strips, self.flow, self.empty):
+            self.pages.addWidget(page)
         body = QHBoxLayout()
         body.setSpacing(round(0.9 * em))
         body.addWidget(self.heads)
@@ -80,13 +96,23 @@ class StagePanel(Panel):
         column.addLayout(body, 1)
         column.addWidget(self.lower)
         self.ground("page", self.breadcrumb, self.formula, self.ops, self.words, self.heads)
-        self.ground("surface", self.empty, self.cell)
-        self.carriers = (self.heatmap, self.empty, self.heads)
+        self.ground("surface", self.empty, self.cell, self.ranks)
+        self.carriers = (self.heatmap, self.ranks, self.strips, self.flow, self.empty, self.heads)
         self.ops.chosen.connect(self._on_op)
         self.heads.headChosen.connect(self._on_head)
         self.heatmap.cellHovered.connect(self._on_hovered)
         self.heatmap.left.connect(self._on_left)
         self.heatmap.cellClicked.connect(self._on_clicked)
+        self.ranks.tokenHovered.connect(self._on_token_hovered)
+        self.ranks.left.connect(self._on_left)
+        self.ranks.tokenClicked.connect(self._on_token_clicked)
+        self.strips.cellHovered.connect(self._on_spot_hovered)
+        self.strips.left.connect(self._on_left)
+        self.strips.cellClicked.connect(self._on_spot_clicked)
+        self.strips.titleClicked.connect(self._on_record)
+        self.flow.cellHovered.connect(self._on_flow_hovered)
+        self.flow.left.connect(self._on_flow_left)
+        self.flow.recordClicked.connect(self._on_record)
 
     def retranslate(self) -> None:
         self.setAccessibleName(tr("ui.stage"))
@@ -94,20 +120,41 @@ class StagePanel(Panel):
         self.heatmap.set_hidden_legend(tr("ui.masked"))
         self.heads.describe(tr("ui.heads"))
         self.ops.describe(tr("ui.ops"))
+        for canvas in (self.ranks, self.strips, self.flow):
+            canvas.describe(tr("ui.stage"))
+        names = ("ranking.logit", "ranking.log_prob", "ranking.probability")
+        self.ranks.set_names(*(tr(name) for name in names))
 
     # Drawing.
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
-        if fields != {"hovered"}:
+        if not fields <= POINTER:
             self._matrix = stage(state)
             pictures = head_pictures(state)
             self._draw_words(state, next((p for p in pictures if p.selected), None))
-            self._draw_heads(pictures)
-            self.heatmap.set_matrix(self._matrix)
-            self.pages.setCurrentWidget(self.heatmap if self._matrix is not None else self.empty)
+            self._draw_heads(() if state.through_layers else pictures)
+            self._draw_picture(state)
             self.empty.set_texts(*_empty_words(state))
             self.lower.setVisible(self._matrix is not None)
-        self._draw_cell(state)
+        if not state.through_layers:
+            self._draw_cell(state)
+        elif not fields <= POINTER:
+            self._on_flow_left()
+
+    def _draw_picture(self, state: ViewState) -> None:
+        """The whole model, a sublayer's records together, or the one record."""
+        matrix = self._matrix
+        whole = flow(state) if state.through_layers else None
+        together = stack(state, matrix) if whole is None else None
+        alone = whole is None and together is None and matrix is not None
+        ranks = ranking(state, matrix) if alone else None
+        self.flow.set_flow(whole)
+        self.strips.set_stack(together)
+        self.heatmap.set_matrix(matrix)
+        self.ranks.set_ranking(ranks)
+        self.ranks.setVisible(ranks is not None)
+        page = self.flow if whole is not None else self.strips if together is not None else None
+        self.pages.setCurrentWidget(page or (self.record if alone else self.empty))
 
     def _draw_words(self, state: ViewState, head: HeadPicture | None) -> None:
         words = caption(state)
@@ -116,10 +163,15 @@ class StagePanel(Panel):
         self.remark.setVisible(bool(remark))
         self._chips = chips(state)
         current = next((i for i, chip in enumerate(self._chips) if chip.current), -1)
+        labels = [chip.label for chip in self._chips]
+        tips = [chip.site for chip in self._chips]
+        if self._chips:
+            labels.append(tr("flow.chip"))
+            tips.append(tr("flow.tip"))
         self.ops.set_ops(
-            tuple(chip.label for chip in self._chips),
-            current,
-            tuple(chip.site for chip in self._chips),
+            tuple(labels),
+            len(self._chips) if state.through_layers else current,
+            tuple(tips),
         )
         if words is None:
             self.breadcrumb.clear()
@@ -149,6 +201,10 @@ class StagePanel(Panel):
 
     def _draw_cell(self, state: ViewState) -> None:
         matrix = self._matrix
+        if state.hovered is not None and state.hovered_site is not None:
+            # a record beside the cursor's: its cell is told as if one stood there
+            state = standing_on(state, state.hovered_site)
+            matrix = stage(state)
         cell = None if matrix is None else focus_cell(state, matrix)
         if matrix is None or cell is None:
             self.heatmap.set_selected(None)
@@ -169,19 +225,23 @@ class StagePanel(Panel):
         if text.more:
             parts.append(text.more)
         terms = (" + " if text.additive else ",  ").join(parts)
+        more = remark(state, text.site, cell)
         self.cell.set_cell(
             text.name,
             terms,
             text.sign if parts else "",
             text.value,
-            tr("hover.exact", value=text.exact),
+            "    ".join(t for t in (tr("hover.exact", value=text.exact), more) if t),
             _at(state, matrix, cell),
         )
 
     # What the user does.
 
     def _on_op(self, index: int) -> None:
-        self.store.dispatch(navigation.go_to_site, self._chips[index].site)
+        if index == len(self._chips):
+            self.store.dispatch(actions.toggle_through_layers)
+        else:
+            self._on_record(self._chips[index].site)
 
     def _on_head(self, head: int) -> None:
         self.store.dispatch(actions.select_head, head)
@@ -196,6 +256,32 @@ class StagePanel(Panel):
         cell = (row, column)
         same = self.store.state.selected == cell
         self.store.dispatch(actions.select_cell, None if same else cell)
+
+    def _on_record(self, site: str) -> None:
+        self.store.dispatch(navigation.go_to_record, site)
+
+    def _on_spot_hovered(self, site: str, row: int, column: int) -> None:
+        self.store.dispatch(actions.hover_cell, (row, column), site)
+
+    def _on_spot_clicked(self, site: str, row: int, column: int) -> None:
+        self.store.dispatch(navigation.look_at, site, (row, column))
+
+    def _on_token_hovered(self, token: int) -> None:
+        ranks = self.ranks.ranking
+        assert ranks is not None
+        self._on_hovered(ranks.row, token)
+
+    def _on_token_clicked(self, token: int) -> None:
+        ranks = self.ranks.ranking
+        assert ranks is not None
+        self._on_clicked(ranks.row, token)
+
+    def _on_flow_hovered(self, name: str, reduction: str, value: str) -> None:
+        # the number is no record's cell, so it has no place in the state
+        self.cell.set_cell(name, reduction, "=", value, "", "")
+
+    def _on_flow_left(self) -> None:
+        self.cell.set_cell("", tr("flow.tip"), "", "", "", "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QHelpEvent, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
@@ -33,10 +33,13 @@ Spot = tuple[int, bool, int, int]
 class LayerFlow(Canvas):
     """Above the stream, below what each sublayer adds; the encoder left, the decoder right.
 
-    recordClicked(site, row) for a cell's record.
+    cellHovered(whose it is, what was made of which record, the number) and left();
+    recordClicked(site) for a cell's record.
     """
 
-    recordClicked = Signal(str, int)
+    cellHovered = Signal(str, str, str)
+    recordClicked = Signal(str)
+    left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,11 +49,14 @@ class LayerFlow(Canvas):
         self._flow: Flow | None = None
         self._places: tuple[FlowPlace, ...] | None = None
         self._painters: dict[tuple[int, bool], CellPainter] = {}
+        self._images: dict[tuple[int, bool], QImage] = {}
         self._hovered: Spot | None = None
 
     def set_flow(self, flow: Flow | None) -> None:
-        self._flow = flow
-        self._places = None
+        before, self._flow = self._flow, flow
+        if flow is None or before is None or not _same_numbers(flow, before):
+            self._places = self._hovered = None
+            self._images = {}
         self.update()
 
     @property
@@ -67,6 +73,7 @@ class LayerFlow(Canvas):
 
     def relayout(self) -> None:
         self._places = None
+        self._images = {}
 
     def _label(self, part: FlowSide) -> float:
         face = self.face(fonts.SMALL)
@@ -106,7 +113,7 @@ class LayerFlow(Canvas):
                 down = edges(top, line, len(part.tokens), ratio)
                 found.append(FlowPlace(number, added, Cells(across, down, ratio, spaced)))
             left = found[-1].cells.bounds().right() + gap
-        self._places = tuple(found)
+        self._places, self._images = tuple(found), {}
         return self._places
 
     def spot_at(self, pos: QPointF) -> Spot | None:
@@ -151,19 +158,10 @@ class LayerFlow(Canvas):
             self._frame(painter, self.cell_rect(self._hovered), self.theme.text, 1.0)
 
     def _draw_cells(self, painter: QPainter, flow: Flow, place: FlowPlace, part: FlowSide) -> None:
-        values = part.added if place.added else part.stream
-        matrix = Matrix(
-            values=np.where(np.isnan(values), np.float32(0), values),
-            hidden=None,
-            row_labels=(),
-            column_labels=(),
-            palette="sequential",
-            low=0.0,
-            high=flow.high,
-        )
         key = (place.side, place.added)
-        cells = self._painters.setdefault(key, CellPainter(self))
-        painter.drawImage(place.cells.bounds().topLeft(), cells.image(matrix, place.cells))
+        if key not in self._images:
+            self._images[key] = self._image(flow, place, part)
+        painter.drawImage(place.cells.bounds().topLeft(), self._images[key])
         for column in range(len(part.stations)):
             if not self._shows(place, column):
                 top, end = (
@@ -176,6 +174,20 @@ class LayerFlow(Canvas):
             top = place.cells.rect(0, current)
             column_rect = top.united(place.cells.rect(len(part.tokens) - 1, current))
             self._frame(painter, column_rect, self.theme.accent, 2.0)
+
+    def _image(self, flow: Flow, place: FlowPlace, part: FlowSide) -> QImage:
+        values = part.added if place.added else part.stream
+        matrix = Matrix(
+            values=np.where(np.isnan(values), np.float32(0), values),
+            hidden=None,
+            row_labels=(),
+            column_labels=(),
+            palette="sequential",
+            low=0.0,
+            high=flow.high,
+        )
+        cells = self._painters.setdefault((place.side, place.added), CellPainter(self))
+        return cells.image(matrix, place.cells)
 
     def _draw_rows(self, painter: QPainter, place: FlowPlace, part: FlowSide) -> None:
         em, face = self.em, self.face(fonts.SMALL)
@@ -243,17 +255,23 @@ class LayerFlow(Canvas):
             )
             self.setCursor(shape)
             self.update()
+            if spot is None:
+                self.left.emit()
+            else:
+                self.cellHovered.emit(*self.words_at(spot))
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = None
-        self.update()
+        if self._hovered is not None:
+            self._hovered = None
+            self.update()
+            self.left.emit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         spot = self.spot_at(event.position())
         if spot is None or event.button() != Qt.MouseButton.LeftButton or self._flow is None:
             return
         station = self._flow.sides[spot[0]].stations[spot[3]]
-        self.recordClicked.emit(station.added if spot[1] else station.stream, spot[2])
+        self.recordClicked.emit(station.added if spot[1] else station.stream)
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -262,3 +280,15 @@ class LayerFlow(Canvas):
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
+
+
+def _same_numbers(one: Flow, other: Flow) -> bool:
+    """Whether two flows differ in their marks alone."""
+    if one.run is not other.run or len(one.sides) != len(other.sides):
+        return False
+    pairs = zip(one.sides, other.sides, strict=True)
+    return all(
+        (a.tokens, a.title, [s.title + s.group for s in a.stations])
+        == (b.tokens, b.title, [s.title + s.group for s in b.stations])
+        for a, b in pairs
+    )

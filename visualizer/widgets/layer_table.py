@@ -150,7 +150,7 @@ class LayerTable(Canvas):
             gap = round(0.22 * line * ratio)
             found = []
             wide = max(self._strip(), 2.0)
-            for left in (self._label(), self.width() - wide - 0.1 * self.em):
+            for left in (self._label(), self.width() - wide - 0.3 * self.em):
                 steps = np.round(np.arange(columns + 1) * (wide * ratio / columns))
                 found.append(Bands(round(left * ratio) + steps.astype(int), down, ratio, gap))
             self._places = (found[0], found[1])

@@ -15,6 +15,8 @@ from visualizer.widgets.heatmap_layout import Cells, edges, round_step
 
 # Rows lower than this are read better in two columns of strips.
 LOW_ROW = 0.7
+# Of row labels, against the font of the widget.
+SMALLEST = 0.7
 TALLEST_ROW, WIDEST_CELL = 1.9, 3.6
 
 
@@ -55,11 +57,11 @@ def _label_width(canvas: Canvas, labels: tuple[str, ...], most: float) -> float:
 def _row_words(canvas: Canvas, row: float) -> tuple[float, int]:
     """The type scale of row labels, and that every how-many-th is written."""
     em = canvas.em
-    for scale in (fonts.NORMAL, fonts.SMALL, 0.76):
+    for scale in (fonts.NORMAL, fonts.SMALL, 0.76, SMALLEST):
         # lines of one script may come closer than a paragraph's
-        if row >= 1.02 * em * scale:
+        if row >= 0.97 * em * scale:
             return scale, 1
-    return 0.76, round_step(0.85 * em / max(row, 0.1))
+    return SMALLEST, round_step(0.7 * em / max(row, 0.1))
 
 
 def _even(start: float, cell: float, count: int, ratio: float) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer.lenses.numbers import exact, short
@@ -40,6 +40,10 @@ class TokenRanks(Canvas):
         self._hovered = None
         self.update()
 
+    @property
+    def ranking(self) -> Ranking | None:
+        return self._ranking
+
     def sizeHint(self) -> QSize:
         return QSize(round(40 * self.em), round(14 * self.em))
 
@@ -55,7 +59,7 @@ class TokenRanks(Canvas):
         return 3.0 * self.em
 
     def _columns(self) -> int:
-        return max(1, min(3, int(self.width() / (27 * self.em))))
+        return max(1, min(3, int(self.width() / (29 * self.em))))
 
     def _per_column(self) -> int:
         return max(int((self.height() - self._head()) / self._line()), 1)
@@ -98,7 +102,7 @@ class TokenRanks(Canvas):
 
     def _numbers(self, line: QRectF) -> list[QRectF]:
         """Where the three numbers of a line stand."""
-        widths = (4.2 * self.em, 4.2 * self.em, 5.6 * self.em)
+        widths = (4.2 * self.em, 5.6 * self.em, 7.0 * self.em)
         right, found = line.right() - 0.4 * self.em, []
         for width in reversed(widths):
             found.append(QRectF(right - width, line.top(), width, line.height()))
@@ -147,7 +151,7 @@ class TokenRanks(Canvas):
         if ranking.kind == "log_probs":
             share = min(max(float(ranking.probabilities[place]), 0.0), 1.0)
             bar = QRectF(room.left(), top, max(room.width() * share, 1.5), height)
-            box(painter, bar, theme.output, None, min(0.2 * self.em, bar.width() / 2))
+            painter.fillRect(bar, QColor(theme.output))
             return
         values = ranking.logits[: self.shown()]
         low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
@@ -156,7 +160,7 @@ class TokenRanks(Canvas):
         value = float(ranking.logits[place]) * scale
         bar = QRectF(min(zero, zero + value), top, max(abs(value), 1.0), height)
         colour = theme.diverging[-2] if value >= 0 else theme.diverging[1]
-        box(painter, bar, colour, None, min(0.2 * self.em, bar.width() / 2))
+        painter.fillRect(bar, QColor(colour))
 
     # The pointer.
 
