@@ -40,6 +40,8 @@ def compute(
     """Run the model on the inputs; Cancelled between two tokens once `cancelled` says so."""
     started = time.perf_counter()
     model = entry.model
+    if model.config.input == "matrix":
+        return _compute_matrix(entry, inputs, number, started)
     encoding = model.tokenizer.encode_source(inputs.source)
     unknown = tuple(UnknownWord(word.position, word.text) for word in encoding.unknown)
     limit = model.config.max_seq_len
@@ -91,6 +93,16 @@ def compute(
         limit=limit,
         milliseconds=1000 * (time.perf_counter() - started),
     )
+
+
+def _compute_matrix(entry: ModelEntry, inputs: Inputs, number: int, started: float) -> Run:
+    """A worked example: nothing is decoded, so that there are no rows and no text."""
+    matrix = entry.model.inputs.copy()
+    for row, column, value in inputs.cells:
+        matrix[row, column] = value
+    tape = entry.model.trace(inputs=matrix)
+    elapsed = 1000 * (time.perf_counter() - started)
+    return Run(number, inputs, "ok", tape=tape, length=len(matrix), milliseconds=elapsed)
 
 
 def _distribution(logits: Any, inputs: Inputs) -> Any:

@@ -8,7 +8,7 @@ models need no rule of their own. Steps are numbered, not stored: a walk costs n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -52,7 +52,7 @@ class Segment:
     `number` counts layers or tokens from 0.
     """
 
-    kind: Literal["embed", "encoder", "memory", "token"]
+    kind: Literal["input", "embed", "encoder", "memory", "token"]
     number: int
     start: int
     count: int
@@ -183,6 +183,9 @@ def walk(sites: Sequence[str], rows: int) -> Walk:
 def route(sites: tuple[str, ...]) -> Route:
     """Sort the sites of a tape into places, blocks and stretches of the timeline."""
     bare = [_read(site) for site in sites]
+    if "encoder.embed.tokens" not in sites:
+        # nothing is embedded: the walk starts at a matrix that was given
+        bare = [replace(p, kind="input") if p.sublayer == "embed" else p for p in bare]
     encoder = [place for place in bare if place.side == "encoder"]
     decoder = [place for place in bare if place.side != "encoder"]
     walked = _joined([*encoder, *decoder])
@@ -280,7 +283,9 @@ def _segments(encoder: list[Place]) -> tuple[Segment, ...]:
         if place.layer is not None:
             segments.append(Segment("encoder", place.layer, start, number - start))
         else:
-            kind: Literal["embed", "memory"] = "embed" if start < last_layer else "memory"
+            kind: Literal["input", "embed", "memory"] = "memory"
+            if start < last_layer:
+                kind = "input" if place.kind == "input" else "embed"
             segments.append(Segment(kind, 0, start, number - start))
         start = number
     return tuple(segments)

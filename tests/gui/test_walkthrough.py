@@ -145,7 +145,7 @@ def at(site: str, token: int = 1, **traits: object) -> ViewState:
 def test_shift_goes_to_the_first_op_of_the_next_and_the_previous_sublayer():
     state = at("decoder.layers.0.self_attn.weights")
     assert shown_site(navigation.next_sublayer(state)) == "decoder.layers.0.residual1"
-    assert shown_site(navigation.previous_sublayer(state)) == "decoder.padding_mask"
+    assert shown_site(navigation.previous_sublayer(state)) == "decoder.embed.tokens"
     back = navigation.previous_sublayer(navigation.next_sublayer(state))
     assert shown_site(back) == "decoder.layers.0.self_attn.q"
 
@@ -161,12 +161,12 @@ def test_ctrl_leaves_the_last_layer_for_the_output_and_then_for_the_next_token()
     state = navigation.next_layer(at("decoder.layers.1.ffn.out", token=1))
     assert (shown_site(state), current_token(state)) == ("logits", 1)
     state = navigation.next_layer(state)
-    assert (shown_site(state), current_token(state)) == ("decoder.padding_mask", 2)
+    assert (shown_site(state), current_token(state)) == ("decoder.embed.tokens", 2)
 
 
 def test_ctrl_from_the_encoder_reaches_the_decoder():
     state = navigation.next_layer(at("encoder.layers.1.self_attn.q"))
-    assert (shown_site(state), current_token(state)) == ("decoder.padding_mask", 0)
+    assert (shown_site(state), current_token(state)) == ("decoder.embed.tokens", 0)
 
 
 def test_alt_goes_to_the_same_op_at_the_next_token_and_stops_at_both_ends():
@@ -180,7 +180,7 @@ def test_alt_goes_to_the_same_op_at_the_next_token_and_stops_at_both_ends():
 
 def test_alt_from_the_encoder_enters_the_decoder():
     state = navigation.next_token(navigation.home(view()))
-    assert (shown_site(state), current_token(state)) == ("decoder.padding_mask", 0)
+    assert (shown_site(state), current_token(state)) == ("decoder.embed.tokens", 0)
     state = navigation.home(view())
     assert navigation.previous_token(state) is state
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.core.models import small_model
 from visualizer import actions, navigation
-from visualizer.run import compute
+from visualizer.run import compute, open_entry
 from visualizer.state import Inputs, ModelEntry, Run, ViewState
 
 SENTENCE = "s4 s7 s5 nonsense s9"
@@ -38,6 +38,13 @@ def view(source: str = SENTENCE, target: str | None = TARGET, **changes: Any) ->
     state = actions.open_model(ViewState(), entry(**changes))
     state = replace(state, inputs=Inputs(source=source, target=target))
     return actions.show_run(state, run(source, target, **changes))
+
+
+def worked_view(name: str = "encoder-layer") -> ViewState:
+    """A bundled worked example, just opened."""
+    state = actions.open_model(ViewState(), open_entry(name))
+    assert state.model is not None
+    return actions.show_run(state, compute(state.model, state.inputs, number=1))
 
 
 def at(site: str, token: int = 3, head: int = 1, **traits: object) -> ViewState:

@@ -10,7 +10,7 @@ from visualizer.lenses.labels import shape_text
 from visualizer.lenses.matrix import op_title
 from visualizer.lenses.stage import shown_rows
 from visualizer.navigation import current_place, current_walk
-from visualizer.state import Notice, Run, ViewState, current_tape
+from visualizer.state import Notice, Run, ViewState, card_text, current_tape
 from visualizer.walkthrough import Place, Side
 
 
@@ -54,6 +54,8 @@ def caption(state: ViewState) -> Caption | None:
         return None
     record = tape[place.site]
     sentence, why = sentences(place, record.op, record.sentence)
+    if place.kind == "input":
+        why = card_text(state.model, "about")
     return Caption(
         side=place.side,
         side_title=tr(f"side.{place.side}"),
@@ -72,7 +74,7 @@ def sentences(place: Place, op: str, english: str) -> tuple[str, str]:
     """What the op does here and what it does anywhere, the second empty where that is all."""
     key = f"op.{op}.sentence"
     general = tr(key) if has(key) else english
-    kind = "input" if place.kind == "input" else place.sublayer.rstrip("0123456789")
+    kind = place.sublayer.rstrip("0123456789")
     for role in (f"role.{place.side}.{kind}.{place.role}", f"role.{kind}.{place.role}"):
         if has(role):
             return tr(role), general

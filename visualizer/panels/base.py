@@ -13,7 +13,7 @@ from visualizer.theme import THEMES
 from visualizer.widgets.canvas import Canvas
 
 # These change words or colours everywhere.
-LOOK = frozenset({"theme", "language", "count_from"})
+LOOK = frozenset({"theme", "language", "count_from", "decimals_chosen"})
 # These change what the carriers show.
 PLACE = frozenset({"run", "cursor", "model"}) | LOOK
 

@@ -14,7 +14,7 @@ from visualizer.i18n import LANGUAGES, tr
 from visualizer.lenses.caption import unknown_reason
 from visualizer.panels.base import Panel
 from visualizer.sentences import generator_of
-from visualizer.state import ViewState, card_examples
+from visualizer.state import ViewState, card_examples, card_text, reads_matrix
 from visualizer.store import Store
 from visualizer.theme import THEMES
 from visualizer.widgets.controls import push_button
@@ -56,7 +56,6 @@ class HeaderPanel(Panel):
         self.view.clicked.connect(self._on_view)
 
     def retranslate(self) -> None:
-        self.field.setPlaceholderText(tr("ui.sentence.placeholder"))
         self.field.setAccessibleName(tr("ui.sentence"))
         self.examples.setText(f"{tr('ui.examples')} ▾")
         self.new_sentence.setText(tr("ui.new_sentence"))
@@ -71,7 +70,7 @@ class HeaderPanel(Panel):
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
         if fields & {"model", "language"}:
             self._draw_model(state)
-        self.field.set_text(state.inputs.source)
+        self.field.set_text("" if reads_matrix(state.model) else state.inputs.source)
         if fields & {"run", "model", "language"}:
             self.field.set_chips(_unknown_chips(state), tr("unknown.short"))
 
@@ -81,16 +80,23 @@ class HeaderPanel(Panel):
             self.model.set_model(tr("ui.model"), "")
         else:
             config = entry.model.config
+            origin = tr("ui.model.bundled" if entry.path is None else "ui.model.file")
             summary = tr(
                 "ui.model.summary",
-                origin=tr("ui.model.bundled" if entry.path is None else "ui.model.file"),
+                origin=origin,
                 encoder=config.n_encoder_layers,
                 decoder=config.n_decoder_layers,
                 heads=config.n_heads,
             )
+            if reads_matrix(entry):
+                summary = tr("ui.model.summary.matrix", origin=origin, heads=_heads(config.n_heads))
             self.model.set_model(entry.name, summary)
+            self.model.setToolTip(card_text(entry, "about"))
             self.field.set_completions(entry.model.tokenizer.complete)
-        self.field.setEnabled(entry is not None)
+        no_text = reads_matrix(entry)
+        self.field.setEnabled(entry is not None and not no_text)
+        words = "ui.sentence.none" if no_text else "ui.sentence.placeholder"
+        self.field.setPlaceholderText(tr(words))
         self.examples.setVisible(bool(card_examples(entry)))
         self.new_sentence.setVisible(generator_of(entry) is not None)
 
@@ -189,9 +195,13 @@ def _plain(text: str) -> str:
     return text.replace("&", "&&")
 
 
+def _heads(count: int) -> str:
+    return tr("shape.heads.one") if count == 1 else tr("shape.heads", n=count)
+
+
 def _unknown_chips(state: ViewState) -> tuple[Chip, ...]:
     """One chip per unknown word: what is read in its place, the word, the reason as tooltip."""
-    if state.run is None or state.model is None:
+    if state.run is None or state.model is None or not state.run.unknown:
         return ()
     vocabulary = state.model.model.tokenizer.source_vocabulary
     mark = vocabulary[state.model.model.tokenizer.unknown_id]

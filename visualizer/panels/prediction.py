@@ -9,7 +9,7 @@ from visualizer.i18n import tr
 from visualizer.lenses.prediction import next_token
 from visualizer.navigation import current_place
 from visualizer.panels.base import PLACE, Panel
-from visualizer.state import ViewState, current_tape, current_token
+from visualizer.state import ViewState, current_tape, current_token, reads_matrix
 from visualizer.store import Store
 from visualizer.widgets.bars import TokenBars
 from visualizer.widgets.controls import Choice, LabelledSlider, SectionHead, SeedBox
@@ -54,6 +54,8 @@ class PredictionPanel(Panel):
         for slider in (self.temperature, self.top_k, self.top_p):
             column.addWidget(slider)
         row = QHBoxLayout()
+        self.controls = (*(self.temperature, self.top_k, self.top_p), self.choice)
+        self.controls += (self.seed_label, self.seed)
         row.addWidget(self.choice)
         row.addStretch(1)
         row.addWidget(self.seed_label)
@@ -96,6 +98,9 @@ class PredictionPanel(Panel):
             self.head.set_texts(tr("ui.next_token"), note)
             self.where.set_sentences(*_where(state))
             self.bars.set_bars(bars)
+        if fields & {"model"}:
+            for widget in (self.bars, *self.controls):
+                widget.setVisible(not reads_matrix(state.model))
         if fields & {"inputs", "language"}:
             inputs = state.inputs
             self.temperature.set_value(max(inputs.temperature, LEAST_TEMPERATURE))
@@ -132,6 +137,8 @@ def _top_p_text(value: float) -> str:
 def _where(state: ViewState) -> tuple[str, ...]:
     """Which decoder row the bars belong to, and that the encoder has none of its own."""
     tape, place = current_tape(state), current_place(state)
+    if reads_matrix(state.model):
+        return (tr("ui.next_token.no_decoder"),)
     if tape is None or place is None:
         return ()
     row = current_token(state)

@@ -11,7 +11,7 @@ from visualizer.i18n import tr
 from visualizer.lenses.overview import timeline
 from visualizer.lenses.prediction import output_tokens
 from visualizer.panels.base import PLACE, Panel
-from visualizer.state import SPEEDS, ViewState
+from visualizer.state import SPEEDS, ViewState, reads_matrix
 from visualizer.store import Store
 from visualizer.widgets.controls import push_button
 from visualizer.widgets.timeline import Segment, Timeline
@@ -93,6 +93,7 @@ class TransportPanel(Panel):
         )
         self.chips.set_chips(chips, current)
         drawn = timeline(state)
+        self.output_label.setVisible(not reads_matrix(state.model))
         for button in self.buttons:
             button.setEnabled(drawn is not None)
         if drawn is None:

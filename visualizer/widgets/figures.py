@@ -55,10 +55,18 @@ def bound(value: float) -> str:
     return f"{value:.3g}" if value else "0"
 
 
-def cell_formats(values: np.ndarray, sequential: bool) -> tuple[str, ...]:
+def cell_formats(values: np.ndarray, sequential: bool, decimals: int = 2) -> tuple[str, ...]:
     """printf formats for a matrix's cells, from the most telling to the narrowest acceptable."""
     if values.dtype.kind in "biu":
         return ("%d",)
+    fine = tuple(f"%.{places}f" for places in range(decimals, 2, -1))
+    plain = _plain_formats(values, sequential)
+    if decimals < 2:
+        return ("%.1f", *(form for form in plain if not form.endswith(("2f", "1f"))))
+    return (*fine, *plain)
+
+
+def _plain_formats(values: np.ndarray, sequential: bool) -> tuple[str, ...]:
     finite = values[np.isfinite(values)]
     largest = float(np.abs(finite).max()) if finite.size else 0.0
     if largest >= 1000:

@@ -176,7 +176,8 @@ class CellPainter:
         em = self._canvas.em
         if width < 1.3 * em or height < 0.95 * em:
             return None
-        for form in figures.cell_formats(matrix.values, matrix.palette == "sequential"):
+        one_sided = matrix.palette == "sequential"
+        for form in figures.cell_formats(matrix.values, one_sided, matrix.decimals):
             texts = figures.cell_texts(matrix.values, form)
             texts = [t.replace("inf", "∞") for t in texts]
             longest = max(texts, key=len)
