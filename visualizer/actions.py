@@ -21,6 +21,7 @@ from visualizer.state import (
     ViewState,
     card_examples,
     current_token,
+    edits_cells,
     guided_head,
     head_count,
     reads_matrix,
@@ -152,6 +153,16 @@ def select_head(state: ViewState, head: int) -> ViewState:
 
 def select_cell(state: ViewState, cell: Cell | None) -> ViewState:
     return replace(state, selected=cell)
+
+
+def move_selected(state: ViewState, start: Cell, way: Cell) -> ViewState:
+    """Select the cell beside `start`, as far as the input matrix reaches."""
+    if not edits_cells(state):
+        return state
+    assert state.model is not None
+    rows, columns = state.model.model.inputs.shape
+    row, column = start[0] + way[0], start[1] + way[1]
+    return select_cell(state, (min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)))
 
 
 def hover_cell(state: ViewState, cell: Cell | None, site: str | None = None) -> ViewState:

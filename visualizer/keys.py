@@ -47,6 +47,7 @@ SHEET = (
     "keys.ends",
     "keys.play",
     "keys.head",
+    "keys.cell",
     "keys.flow",
     "keys.sentence",
     "keys.leave",

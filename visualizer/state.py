@@ -209,6 +209,16 @@ def reads_matrix(entry: ModelEntry | None) -> bool:
     return entry is not None and entry.model.config.input == "matrix"
 
 
+def edits_cells(state: ViewState) -> bool:
+    """Whether the stage shows the input matrix of a worked example, which can be changed."""
+    return (
+        reads_matrix(state.model)
+        and current_tape(state) is not None
+        and shown_site(state) == MATRIX_SITE
+        and not state.through_layers
+    )
+
+
 def head_count(state: ViewState) -> int:
     """How many heads the model has; 0 without a model."""
     return 0 if state.model is None else int(state.model.model.config.n_heads)

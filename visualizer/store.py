@@ -105,7 +105,8 @@ class Store(QObject):
             self._last_edit = frozenset()
         elif "inputs" in changes:
             edit = _edited(old.inputs, new.inputs)
-            if edit != self._last_edit:
+            # a sentence is typed letter by letter, but each number that is put in is a step
+            if edit != self._last_edit or "cells" in edit:
                 self._undo.append(old.inputs)
                 del self._undo[:-LONGEST_HISTORY]
             self._last_edit = edit

@@ -73,7 +73,8 @@ def column_title(place: Place, record: Record, letter: str, size: int, heads: in
             title = tr("axis.keys_source")
         return f"{title} · {tr('axis.rows_sum_to_one')}" if place.role == "weights" else title
     if letter == "D":
-        return tr("axis.columns_model", size=size)
+        title = tr("axis.columns_model", size=size)
+        return f"{title} · {tr('axis.editable')}" if place.kind == "input" else title
     if letter == "K":
         return tr("axis.columns_head", size=size)
     if letter == "H*K":

@@ -9,6 +9,7 @@ import numpy as np
 
 # Beyond these a fixed number of decimals says nothing or takes the whole line.
 _SMALLEST, _LARGEST = 1e-4, 1e5
+LARGEST_TYPED = 1e6
 
 
 def short(value: Any, decimals: int) -> str:
@@ -22,6 +23,19 @@ def short(value: Any, decimals: int) -> str:
     if size >= _LARGEST or 0 < size < _SMALLEST:
         return f"{value:.{decimals}e}"
     return f"{value:.{decimals}f}"
+
+
+def read_number(text: str) -> float | None:
+    """The number that was typed, None where it is none; a comma may stand for the point."""
+    text = text.strip().replace("−", "-")
+    if text.count(",") == 1 and "." not in text:
+        text = text.replace(",", ".")
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    # Python reads 1_000 too, and numbers beyond all measure would end as infinities
+    return value if "_" not in text and abs(value) <= LARGEST_TYPED else None
 
 
 def exact(value: Any) -> str:

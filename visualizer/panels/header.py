@@ -39,19 +39,21 @@ class HeaderPanel(Panel):
         em = fonts.em(self.font())
         self.model = ModelButton()
         self.field = SentenceField()
-        self.examples, self.new_sentence, self.open, self.view = (push_button() for _ in range(4))
+        self.examples, self.new_sentence, self.reset = (push_button() for _ in range(3))
+        self.open, self.view = push_button(), push_button()
         row = QHBoxLayout(self)
         row.setContentsMargins(round(em), round(0.6 * em), round(em), round(0.6 * em))
         row.setSpacing(round(0.7 * em))
         row.addWidget(self.model)
         row.addWidget(self.field, 1)
-        for button in (self.examples, self.new_sentence, self.open, self.view):
+        for button in (self.reset, self.examples, self.new_sentence, self.open, self.view):
             row.addWidget(button)
         self.model.clicked.connect(self._on_model)
         self.field.edited.connect(self._on_edited)
         self.field.finished.connect(self.left)
         self.examples.clicked.connect(self._on_examples)
         self.new_sentence.clicked.connect(self._on_new_sentence)
+        self.reset.clicked.connect(self._on_reset)
         self.open.clicked.connect(self.browse)
         self.view.clicked.connect(self._on_view)
 
@@ -60,6 +62,7 @@ class HeaderPanel(Panel):
         self.examples.setText(f"{tr('ui.examples')} ▾")
         self.new_sentence.setText(tr("ui.new_sentence"))
         self.new_sentence.setToolTip(tr("ui.new_sentence.tip"))
+        self.reset.setText(tr("ui.matrix.reset"))
         self.open.setText(tr("ui.open"))
         self.open.setToolTip(tr("ui.open.tip"))
         self.view.setText("⋯")
@@ -71,6 +74,9 @@ class HeaderPanel(Panel):
         if fields & {"model", "language"}:
             self._draw_model(state)
         self.field.set_text("" if reads_matrix(state.model) else state.inputs.source)
+        if fields & {"inputs", "model", "language"}:
+            self.reset.setVisible(bool(state.inputs.cells))
+            self.reset.setToolTip(tr("ui.matrix.reset.tip", n=len(state.inputs.cells)))
         if fields & {"run", "model", "language"}:
             self.field.set_chips(_unknown_chips(state), tr("unknown.short"))
 
@@ -104,6 +110,9 @@ class HeaderPanel(Panel):
 
     def _on_edited(self, text: str) -> None:
         self.store.dispatch(actions.edit_source, text)
+
+    def _on_reset(self) -> None:
+        self.store.dispatch(actions.reset_cells)
 
     def _on_new_sentence(self) -> None:
         state = self.store.state

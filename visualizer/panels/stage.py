@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
 from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.caption import Chip, caption, chips, run_message
-from visualizer.lenses.explanation import cell_text, hover_text
+from visualizer.lenses.explanation import cell_name, cell_text, hover_text
 from visualizer.lenses.flow import flow
+from visualizer.lenses.numbers import exact
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.ranking import ranking
 from visualizer.lenses.stage import HeadPicture, focus_cell, head_pictures, stage
 from visualizer.lenses.strips import standing_on
 from visualizer.lenses.views import remark, stack
 from visualizer.panels.base import Panel
-from visualizer.state import Cell, ViewState
+from visualizer.state import Cell, ViewState, edits_cells
 from visualizer.store import Store
 from visualizer.widgets.breadcrumb import Breadcrumb
+from visualizer.widgets.cell_editor import CellEditor, arrow, beginning
 from visualizer.widgets.cell_line import CellLine
 from visualizer.widgets.controls import card
 from visualizer.widgets.formula import Formula
@@ -56,6 +60,7 @@ class StagePanel(Panel):
         self.remark.setWordWrap(True)
         self.heads = HeadStrip()
         self.heatmap = HeatMap()
+        self.editor = CellEditor(self.heatmap)
         self.ranks = TokenRanks()
         self.strips = StripStack()
         self.flow = LayerFlow()
@@ -103,6 +108,10 @@ class StagePanel(Panel):
         self.heatmap.cellHovered.connect(self._on_hovered)
         self.heatmap.left.connect(self._on_left)
         self.heatmap.cellClicked.connect(self._on_clicked)
+        self.heatmap.cellDoubleClicked.connect(self._on_double_clicked)
+        self.editor.committed.connect(self._on_number)
+        self.editor.refused.connect(self._on_no_number)
+        self.editor.left.connect(self._on_editor_left)
         self.ranks.tokenHovered.connect(self._on_token_hovered)
         self.ranks.left.connect(self._on_left)
         self.ranks.tokenClicked.connect(self._on_token_clicked)
@@ -134,6 +143,8 @@ class StagePanel(Panel):
             self._draw_words(state, next((p for p in pictures if p.selected), None))
             self._draw_heads(() if state.through_layers else pictures)
             self._draw_picture(state)
+            if not edits_cells(state):
+                self.editor.forget()
             self.empty.set_texts(*_empty_words(state))
             self.lower.setVisible(self._matrix is not None)
         if not state.through_layers:
@@ -282,6 +293,49 @@ class StagePanel(Panel):
 
     def _on_flow_left(self) -> None:
         self.cell.set_cell("", tr("flow.tip"), "", "", "", "")
+
+    # The numbers of a worked example's input matrix.
+
+    def _edit(self, cell: Cell, typed: str = "") -> None:
+        assert self._matrix is not None
+        self.store.dispatch(actions.select_cell, cell)
+        self.editor.setAccessibleName(tr("ui.cell", name=cell_name(self._matrix, cell)))
+        number = exact(self._matrix.values[cell])
+        self.editor.open(cell, self.heatmap.cell_rect(*cell), number, typed)
+
+    def _on_double_clicked(self, row: int, column: int) -> None:
+        if edits_cells(self.store.state):
+            self._edit((row, column))
+        else:
+            self._on_clicked(row, column)
+
+    def _on_number(self, cell: Cell, value: float) -> None:
+        self.store.dispatch(actions.edit_cell, cell, value)
+
+    def _on_no_number(self, text: str) -> None:
+        self.store.dispatch(actions.show_notice, "error.cell", "error", text=text)
+
+    def _on_editor_left(self, way: Cell) -> None:
+        selected = self.store.state.selected
+        if selected is not None:
+            self.store.dispatch(actions.move_selected, selected, way)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Numbers of an input matrix are typed over; what is left is the window's."""
+        state = self.store.state
+        if self._matrix is None or not edits_cells(state):
+            super().keyPressEvent(event)
+            return
+        cell = focus_cell(replace(state, hovered=None), self._matrix)
+        typed, way = beginning(event), arrow(event)
+        if cell is not None and typed is not None:
+            self._edit(cell, typed)
+        elif state.selected is not None and way is not None:
+            self.store.dispatch(actions.move_selected, state.selected, way)
+        elif state.selected is not None and event.key() == Qt.Key.Key_Escape:
+            self.store.dispatch(actions.select_cell, None)
+        else:
+            super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)

@@ -20,11 +20,12 @@ class HeatMap(Canvas):
     """Draws a `Matrix`, tells which cell the pointer is on.
 
     cellHovered(row, column) when the pointer enters a cell, left() when it leaves the cells,
-    cellClicked(row, column).
+    cellClicked(row, column), and cellDoubleClicked(row, column) of the second click.
     """
 
     cellHovered = Signal(int, int)
     cellClicked = Signal(int, int)
+    cellDoubleClicked = Signal(int, int)
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -276,6 +277,11 @@ class HeatMap(Canvas):
         cell = self.cell_at(event.position())
         if cell is not None and event.button() == Qt.MouseButton.LeftButton:
             self.cellClicked.emit(*cell)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        cell = self.cell_at(event.position())
+        if cell is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.cellDoubleClicked.emit(*cell)
 
 
 def _places_key(matrix: Matrix) -> tuple[object, ...]:
