@@ -12,6 +12,7 @@ from model_core.training.tasks.en_zh.noun_phrases import (
     CLASHING,
     DENIED,
     NEW_ON_STAGE,
+    NUMERALS,
     OBJECT,
     OBJECT_PRONOUNS,
     SUBJECT,
@@ -37,12 +38,13 @@ NAMED = {
     "language": ("", ""),
 }
 MASCULINE = frozenset(("he", "boy", "man", "father"))
+ARTICLES = ("a", "an", "the", "this", "that", "some", "many", *NUMERALS)
 LANGUAGES = {"Chinese": "中文", "English": "英语"}
 
 
 @cache
 def transitive_verbs() -> tuple[Verb, ...]:
-    """Those with an object; the verbs that everybody tries first are there twice."""
+    """Those with an object; the "common" ones are there twice."""
     return tuple(v for v in verbs() if v.objects for _ in range(2 if "common" in v.flags else 1))
 
 
@@ -319,7 +321,9 @@ def giving(chance: Chance) -> Pair:
         nouns = [n for n in nouns_with("person", "pet") if n.en not in subject.heads]
         receiver = noun_phrase(chance, chance.one_of(nouns), RECEIVERS, adjectives=0.1, plural=0.2)
     gift = object_of(chance, GIVE, subject, NOT_HERS if setting.negated else HANDED, extended=False)
-    if chance.happens(0.4):
+    # "gave her white dresses" may as well mean that they are hers
+    two_ways = receiver.heads == ("her",) and gift.english[0].text not in ARTICLES
+    if two_ways or chance.happens(0.4):
         whole = (*gift.english, Word("to"), *receiver.english)
     else:
         whole = receiver.english + gift.english

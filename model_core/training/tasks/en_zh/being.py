@@ -64,7 +64,7 @@ def said_of(chance: Chance, noun: Noun) -> Adjective:
     """Something to say of the noun: its colour as often as anything else."""
     fitting = adjectives_for(noun)
     colours = [a for a in fitting if a.sort == "colour"]
-    return chance.one_of(colours if colours and chance.happens(0.3) else fitting)
+    return chance.one_of(colours if colours and chance.happens(0.42) else fitting)
 
 
 def any_time(chance: Chance, tense: str, probability: float) -> Time | None:

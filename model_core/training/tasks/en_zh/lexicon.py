@@ -63,7 +63,7 @@ class Verb:
       water     it happens in rivers
       dwelling, den   it happens where people, or animals, live
       long      it goes on for weeks
-      common    drawn more often
+      common    drawn twice as often: a learner's first verbs, and those with a single sense
     """
 
     en: str

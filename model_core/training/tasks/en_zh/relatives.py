@@ -43,7 +43,8 @@ def verbs_to(noun: Noun) -> tuple[Verb, ...]:
 
 def plain(verb: Verb) -> bool:
     """Verbs whose sense and tense show in the clause itself."""
-    return not verb.same_past and verb.flags.isdisjoint(("special", "seat", "result"))
+    known_by_subject = "special" in verb.flags and not verb.objects
+    return not (verb.same_past or known_by_subject) and verb.flags.isdisjoint(("seat", "result"))
 
 
 def subject_relative(chance: Chance, noun: Noun, many: bool) -> Phrase:

@@ -13,9 +13,9 @@ LONGEST_SOURCE = 14
 UNKNOWN_CANDIDATES = 4
 
 PATTERNS: tuple[tuple[float, Callable[[Chance], Pair]], ...] = (
-    (36.0, actions.transitive),
+    (40.0, actions.transitive),
     (5.0, actions.with_pronoun),
-    (19.0, actions.intransitive),
+    (20.0, actions.intransitive),
     (5.0, actions.seated),
     (3.5, actions.going),
     (3.0, actions.giving),
