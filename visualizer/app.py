@@ -18,6 +18,7 @@ from model_core import bundled
 from visualizer import actions, fonts, navigation
 from visualizer.engine import Engine, one_sentence
 from visualizer.main_window import MainWindow
+from visualizer.preparation import Preparation
 from visualizer.settings import Settings, default_path
 from visualizer.state import ModelEntry, Run, ViewState
 from visualizer.store import Store
@@ -53,6 +54,7 @@ class Session(QObject):
         self.store = window.store
         self._clock = QTimer(self)
         self._clock.timeout.connect(self._on_tick)
+        self._preparation = Preparation(engine)
         self.store.changed.connect(self._on_changed)
         engine.finished.connect(self._on_finished)
         engine.failed.connect(self._on_failed)
@@ -68,6 +70,7 @@ class Session(QObject):
     def close(self) -> None:
         """Stop the work and remember what is worth remembering."""
         self._clock.stop()
+        self._preparation.stop()
         self.engine.shutdown()
         if self.settings is not None:
             self.settings.remember(self.store.state)
@@ -84,6 +87,8 @@ class Session(QObject):
 
     def _on_finished(self, run: Run) -> None:
         self.store.dispatch(actions.show_run, run)
+        if self.store.state.model is not None:
+            self._preparation.follow(self.store.state.model, run)
         log.info("run %d is on show: %s %s", run.number, run.outcome, run.text)
 
     def _on_failed(self, reason: str) -> None:

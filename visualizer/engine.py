@@ -105,6 +105,8 @@ class Engine(QObject):
     failed = Signal(str)
     opened = Signal(object)
     open_failed = Signal(str, str)
+    # whether there was anything left to prepare
+    prepared = Signal(bool)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -118,6 +120,8 @@ class Engine(QObject):
         self._runs.failed.connect(self._run_failed)
         self._models.done.connect(self._model_opened)
         self._models.failed.connect(self._model_failed)
+        self._spare = Lane(self._pool, self)
+        self._spare.done.connect(self._was_prepared)
 
     def request(self, entry: ModelEntry, inputs: Inputs) -> int:
         """Compute the run of these inputs; `finished` brings a Run with the returned number."""
@@ -130,6 +134,10 @@ class Engine(QObject):
         self._opening = source.name if isinstance(source, Path) else source
         self._models.request(lambda number, cancelled: open_entry(source))
 
+    def prepare(self, entry: ModelEntry, length: int) -> None:
+        """Make ready for sentences of so many source tokens, while nothing else is wanted."""
+        self._spare.request(lambda number, cancelled: entry.model.prepare(length))
+
     @property
     def busy(self) -> bool:
         return self._runs.busy or self._models.busy
@@ -138,7 +146,11 @@ class Engine(QObject):
         """Drop all work and wait for the worker; whether it has come to rest in that time."""
         self._runs.stop()
         self._models.stop()
+        self._spare.stop()
         return bool(self._pool.waitForDone(milliseconds))
+
+    def _was_prepared(self, number: int, anything: bool) -> None:
+        self.prepared.emit(anything)
 
     def _run_done(self, number: int, run: object) -> None:
         self.finished.emit(run)

@@ -16,6 +16,7 @@ BENCHMARKS = {
     "tracing": "tests.benchmarks.tracing",
     "training": "tests.benchmarks.training",
     "decoding": "tests.benchmarks.decoding",
+    "window": "tests.benchmarks.window",
 }
 PACKAGES = ("numpy", "torch", "threadpoolctl", "PySide6-Essentials", "pyqtgraph")
 
