@@ -105,13 +105,16 @@ def _session() -> Any:
 
 def _until(app: Any, reached: Any) -> None:
     """Handle events until the condition holds, without waking up in between for nothing."""
-    from PySide6.QtCore import QEventLoop
+    from PySide6.QtCore import QEventLoop, QTimer
 
-    end = time.perf_counter() + PATIENCE
+    # Waiting must not spin: the worker could not compute for want of the interpreter's lock.
+    late = QTimer()
+    late.setSingleShot(True)
+    late.start(round(1000 * PATIENCE))
     while not reached():
-        app.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
-        if time.perf_counter() > end:
+        if not late.isActive():
             raise RuntimeError("a frame was waited for that did not come")
+        app.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
 
 
 def _keys() -> dict[str, list[float]]:
