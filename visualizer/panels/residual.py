@@ -17,7 +17,7 @@ from visualizer.widgets.layer_table import LayerTable
 class ResidualPanel(Panel):
     """A click on a cell goes to its record; a model without a norm has no such panel."""
 
-    watches = frozenset({"run", "cursor", "model", "decimals"})
+    watches = frozenset({"run", "cursor", "model", "decimals_chosen"})
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)

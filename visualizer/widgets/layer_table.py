@@ -60,10 +60,10 @@ class LayerTable(Canvas):
         self.update()
 
     def set_rows(self, rows: LayerRows | None, decimals: int = 2) -> None:
-        before = self._rows
-        self._rows, self._decimals = rows, min(decimals, 3)
+        before, before_decimals = self._rows, self._decimals
+        self._rows, self._decimals = rows, min(decimals, 4)
         self._images = []
-        if _shape(before) != _shape(rows):
+        if _shape(before) != _shape(rows) or self._decimals != before_decimals:
             self._places = self._hovered = None
             self.updateGeometry()
         self.update()
@@ -128,7 +128,7 @@ class LayerTable(Canvas):
         return min(5.0 * self.em, 0.19 * self.width())
 
     def _figure(self) -> float:
-        return 3.1 * self.em
+        return (1.9 + 0.6 * self._decimals) * self.em
 
     def _strip(self) -> float:
         return (self.width() - self._label() - 2 * self._figure() - 1.4 * self.em) / 2

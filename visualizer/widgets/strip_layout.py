@@ -98,7 +98,7 @@ def _down(canvas: Canvas, stack: Stack) -> StackLayout:
     room = width / columns
     labels = max(_label_width(canvas, strip.matrix.row_labels, 7.0) for strip in stack.strips)
     labels = min(labels + 0.6 * em, 0.28 * room)
-    figure = 3.7 * em
+    figure = (2.5 + 0.6 * stack.decimals) * em
     right = max(len(stack.figures) * figure, _legend(canvas, stack), 0.6 * em) + 0.3 * em
     scale, step = _row_words(canvas, row)
     places = []
@@ -174,15 +174,19 @@ def _across(canvas: Canvas, stack: Stack) -> StackLayout:
     cell = max(math.floor(cell * ratio), 2) / ratio
     scale, step = _row_words(canvas, cell)
     spaced = 1 if cell * ratio >= 6 else 0
+    used = [word + 0.5 * em + columns * cell for (_, columns), word in zip(shapes, words)]
+    # titles that are wider than their cells share the room that is left over
+    spare = max(width - sum(used) - between * (len(used) - 1), 0.0) / max(len(used), 1)
     places, left = [], 0.0
-    for (rows, columns), word in zip(shapes, words, strict=True):
+    for strip, (rows, columns), word in zip(stack.strips, shapes, words, strict=True):
         start = left + word + 0.5 * em
         cells = Cells(
             edges(start, cell, columns, ratio), edges(head, cell, rows, ratio), ratio, spaced
         )
         end = cells.bounds().right()
-        heading = QRectF(start, 0.0, max(end - start, 7 * em), title)
+        wanted = canvas.face(bold=True).width(f"{strip.sign}  {strip.title}") + 0.5 * em
+        heading = QRectF(start, 0.0, min(max(end - start, wanted), end - start + spare), title)
         labels = (left, start - 0.5 * em)
         places.append(StripPlace(cells, heading, labels, scale, step, (), flat))
-        left = max(end, heading.right()) + between
+        left = heading.right() + between
     return StackLayout(tuple(places))
