@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from visualizer.i18n import tr
-from visualizer.lenses.caption import layer_title, sublayer_title
 from visualizer.lenses.matrix import picture
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.reductions import deviations
@@ -91,8 +90,9 @@ def _norm_of(place: Place, along: Walk) -> str | None:
 
 
 def _where(state: ViewState, place: Place) -> str:
-    """ "decoder · layer 1 · Add & Norm 2"."""
+    """ "decoder 1 · Add & Norm 2", in the words of the map."""
+    if place.layer is None:
+        return tr(f"side.{place.side}")
     number = place.sublayer.removeprefix("norm")
-    title = f"{sublayer_title(place)} {number}".rstrip()
-    parts = (tr(f"side.{place.side}"), layer_title(place, state.count_from), title)
-    return " · ".join(part for part in parts if part)
+    layer = tr(f"map.{place.side}", n=place.layer + state.count_from)
+    return f"{layer} · {tr(f'block.{place.kind}')} {number}".rstrip()

@@ -22,7 +22,9 @@ def short(value: Any, decimals: int) -> str:
     size = abs(value)
     if size >= _LARGEST or 0 < size < _SMALLEST:
         return f"{value:.{decimals}e}"
-    return f"{value:.{decimals}f}"
+    text = f"{value:.{decimals}f}"
+    # a small negative number rounds to zero, and "-0.00" would only puzzle
+    return text.removeprefix("-") if not float(text) else text
 
 
 def read_number(text: str) -> float | None:

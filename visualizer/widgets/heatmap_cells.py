@@ -78,8 +78,8 @@ class CellPainter:
         self._pixels = np.zeros((0, 0), np.uint32)
         self._hatch: tuple[tuple[int, int, float, str], np.ndarray] | None = None
 
-    def image(self, matrix: Matrix, cells: Cells) -> QImage:
-        """The whole grid at device resolution, numbers included where they fit.
+    def image(self, matrix: Matrix, cells: Cells, numbers: bool = True) -> QImage:
+        """The whole grid at device resolution, with its numbers where they are wanted and fit.
 
         The same image every time, painted over: fresh memory for it costs more than the painting.
         """
@@ -94,7 +94,8 @@ class CellPainter:
             np.copyto(self._pixels, self._hatched(*self._pixels.shape, cells.ratio), where=where)
             if cells.gap:
                 self._cut_gaps(cells)
-        self._numbers(self._image, matrix, cells, index, hidden)
+        if numbers:
+            self._numbers(self._image, matrix, cells, index, hidden)
         return self._image
 
     def _make_room(self, cells: Cells) -> None:

@@ -197,7 +197,8 @@ class LayerTable(Canvas):
         write(painter, QRectF(0, 0, self._label(), height), token, small, muted, LEFT)
         for text, cells in zip((rows.read_title, norm), places):
             bounds = cells.bounds()
-            rect = QRectF(bounds.left(), 0, bounds.width(), height)
+            # a number's column is wider than its heading
+            rect = QRectF(bounds.left(), 0, bounds.width() + 1.4 * self.em, height)
             write(painter, rect, text, small, muted, LEFT)
         for text, (left, right) in zip("μσ", self._figures()):
             rect = QRectF(left, 0, right - left - 0.4 * self.em, height)

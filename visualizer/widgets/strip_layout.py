@@ -98,8 +98,8 @@ def _down(canvas: Canvas, stack: Stack) -> StackLayout:
     room = width / columns
     labels = max(_label_width(canvas, strip.matrix.row_labels, 7.0) for strip in stack.strips)
     labels = min(labels + 0.6 * em, 0.28 * room)
-    figure = (2.5 + 0.6 * stack.decimals) * em
-    right = max(len(stack.figures) * figure, _legend(canvas, stack), 0.6 * em) + 0.3 * em
+    figure = ((2.5 if columns == 1 else 1.7) + 0.6 * stack.decimals) * em
+    right = max(len(stack.figures) * figure, _legend(canvas, stack), 0.2 * em) + 0.7 * em
     scale, step = _row_words(canvas, row)
     places = []
     for number, strip in enumerate(stack.strips):
@@ -152,7 +152,7 @@ def _legend(canvas: Canvas, stack: Stack) -> float:
 
     The same at every step, so that the strips stay where they are.
     """
-    return 7.0 * canvas.em if stack.curves is not None and stack.curves.aligned else 0.0
+    return 6.4 * canvas.em if stack.curves is not None and stack.curves.aligned else 0.0
 
 
 def _across(canvas: Canvas, stack: Stack) -> StackLayout:

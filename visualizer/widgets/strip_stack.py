@@ -15,6 +15,9 @@ from visualizer.widgets.heatmap_cells import CellPainter
 from visualizer.widgets.heatmap_layout import shown_labels
 from visualizer.widgets.strip_layout import StackLayout, StripPlace, arrange_stack
 
+# Of more cells nobody reads the numbers, and writing them takes longer than a step may.
+MOST_NUMBERS = 600
+
 
 class StripStack(Canvas):
     """Draws a `Stack`, tells which record and which of its cells the pointer is on.
@@ -153,8 +156,9 @@ class StripStack(Canvas):
         if not self._images:
             while len(self._painters) < len(stack.strips):
                 self._painters.append(CellPainter(self))
+            numbers = sum(strip.matrix.values.size for strip in stack.strips) <= MOST_NUMBERS
             self._images = [
-                cells.image(strip.matrix, place.cells)
+                cells.image(strip.matrix, place.cells, numbers)
                 for cells, strip, place in zip(self._painters, stack.strips, layout.strips)
             ]
         for image, place in zip(self._images, layout.strips):
