@@ -6,8 +6,10 @@ The walks along the tape (next op, next layer, ...) are in navigation.py.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
+from visualizer import palettes
 from visualizer.state import (
     MATRIX_SITE,
     SPEEDS,
@@ -24,6 +26,7 @@ from visualizer.state import (
     edits_cells,
     guided_head,
     head_count,
+    own_file,
     reads_matrix,
 )
 
@@ -135,8 +138,53 @@ def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
         playing=False,
         notice=None,
         sentence_number=0,
+        file=own_file(entry),
     )
     return opened if entry.path is None else add_recent(opened, str(entry.path))
+
+
+def reopen_model(state: ViewState, entry: ModelEntry) -> ViewState:
+    """The same file read another way: inputs and place stay."""
+    heads = int(entry.model.config.n_heads)
+    head = min(state.head, heads - 1)
+    return replace(
+        state,
+        model=entry,
+        run=None,
+        head=head,
+        selected=None,
+        hovered=None,
+        hovered_site=None,
+        notice=None,
+    )
+
+
+def resume(
+    state: ViewState, entry: ModelEntry, inputs: Inputs, cursor: Cursor, head: int
+) -> ViewState:
+    """Open a model where it was left; what makes no sense for it is left out."""
+    opened = open_model(state, entry)
+    cells: tuple[tuple[int, int, float], ...] = ()
+    if reads_matrix(entry):
+        rows, columns = entry.model.inputs.shape
+        fits = (c for c in inputs.cells if 0 <= c[0] < rows and 0 <= c[1] < columns)
+        cells = tuple(sorted({cell[:2]: cell for cell in fits}.values()))
+    sound = replace(
+        inputs,
+        cells=cells,
+        temperature=min(max(inputs.temperature, 0.0), 5.0),
+        top_k=None if inputs.top_k is None else max(1, inputs.top_k),
+        top_p=None if inputs.top_p is None else min(max(0.01, inputs.top_p), 1.0),
+        seed=min(max(inputs.seed, 0), LARGEST_SEED),
+    )
+    token = None if cursor.token is None else max(cursor.token, 0)
+    placed = replace(opened, inputs=sound, cursor=replace(cursor, token=token))
+    return select_head(placed, head)
+
+
+def note_saved(state: ViewState, path: Path) -> ViewState:
+    """The model was written there: Save writes there again."""
+    return add_recent(replace(state, file=path), str(path))
 
 
 def put_cursor(state: ViewState, cursor: Cursor) -> ViewState:
@@ -201,7 +249,22 @@ def set_count_from(state: ViewState, count_from: int) -> ViewState:
 
 
 def set_theme(state: ViewState, theme: Literal["light", "dark"]) -> ViewState:
-    return replace(state, theme=theme)
+    return replace(state, theme=theme, follow_system=False)
+
+
+def follow_system(state: ViewState, theme: Literal["light", "dark"]) -> ViewState:
+    """Look as the system does, which is `theme` now."""
+    return replace(state, theme=theme, follow_system=True)
+
+
+def set_sequential(state: ViewState, name: str) -> ViewState:
+    """The colours of numbers that have one sign; an unknown name changes nothing."""
+    return replace(state, sequential=name) if name in palettes.SEQUENTIAL else state
+
+
+def set_diverging(state: ViewState, name: str) -> ViewState:
+    """The colours of signed numbers; an unknown name changes nothing."""
+    return replace(state, diverging=name) if name in palettes.DIVERGING else state
 
 
 def set_language(state: ViewState, language: str) -> ViewState:
@@ -209,13 +272,15 @@ def set_language(state: ViewState, language: str) -> ViewState:
 
 
 def show_notice(
-    state: ViewState, key: str, level: Literal["info", "error"] = "info", **values: object
+    state: ViewState,
+    key: str,
+    level: Literal["info", "warning", "error"] = "info",
+    details: str = "",
+    **values: object,
 ) -> ViewState:
     """Tell the user one sentence: a catalogue key and its values."""
-    return replace(
-        state,
-        notice=Notice(key, tuple((name, str(value)) for name, value in values.items()), level),
-    )
+    named = tuple((name, str(value)) for name, value in values.items())
+    return replace(state, notice=Notice(key, named, level, details))
 
 
 def dismiss_notice(state: ViewState) -> ViewState:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
+from collections.abc import Callable
+from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
@@ -14,14 +16,16 @@ from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from model_core import bundled
+from model_core import Saved, bundled
 from visualizer import actions, fonts, navigation
 from visualizer.engine import Engine, one_sentence
+from visualizer.lenses.remarks import say_remarks, say_saved
 from visualizer.main_window import MainWindow
 from visualizer.preparation import Preparation
-from visualizer.settings import Settings, default_path
-from visualizer.state import ModelEntry, Run, ViewState
+from visualizer.settings import Last, Settings, default_path
+from visualizer.state import AS_IT_IS, Choices, ModelEntry, Run, ViewState
 from visualizer.store import Store
+from visualizer.theme import system_theme
 
 FIRST_MODEL = "en-zh"
 FIRST_SIZE = (1600, 1000)
@@ -55,17 +59,54 @@ class Session(QObject):
         self._clock = QTimer(self)
         self._clock.timeout.connect(self._on_tick)
         self._preparation = Preparation(engine)
+        # how the model that is being opened takes the stage
+        self._show_opened: Callable[[ViewState, ModelEntry], ViewState] = actions.open_model
+        self._asked_for: str | Path = ""
+        self._fallback: str | Path | None = None
         self.store.changed.connect(self._on_changed)
         engine.finished.connect(self._on_finished)
         engine.failed.connect(self._on_failed)
         engine.opened.connect(self._on_opened)
         engine.open_failed.connect(self._on_open_failed)
+        engine.saved.connect(self._on_saved)
+        engine.save_failed.connect(self._on_save_failed)
         window.openWanted.connect(self.open)
+        window.choicesMade.connect(self.choose)
+        window.saveWanted.connect(self.save)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_look)
         window.closing.connect(self.close)
 
     def open(self, source: str | Path) -> None:
         """Open a bundled model by its name, or a file."""
-        self.engine.open(source.expanduser().absolute() if isinstance(source, Path) else source)
+        self._request(source, AS_IT_IS, actions.open_model)
+
+    def choose(self, choices: Choices) -> None:
+        """Read the model in use another way, where its file leaves that open."""
+        entry = self.store.state.model
+        if entry is not None:
+            self._request(entry.source, choices, actions.reopen_model)
+
+    def resume(self, last: Last, otherwise: str | Path) -> None:
+        """Open what was left, at the place where it was left; quietly another model instead."""
+        place = {"inputs": last.inputs, "cursor": last.cursor, "head": last.head}
+        self._request(last.source, last.choices, partial(actions.resume, **place))
+        self._fallback = otherwise
+
+    def save(self, path: Path) -> None:
+        """Write the model in use to a file."""
+        state = self.store.state
+        if state.model is not None:
+            self.engine.save(state.model, state.inputs, path.expanduser().absolute())
+
+    def _request(
+        self,
+        source: str | Path,
+        choices: Choices,
+        show: Callable[[ViewState, ModelEntry], ViewState],
+    ) -> None:
+        self._show_opened, self._asked_for, self._fallback = show, source, None
+        absolute = source.expanduser().absolute() if isinstance(source, Path) else source
+        self.engine.open(absolute, choices)
 
     def close(self) -> None:
         """Stop the work and remember what is worth remembering."""
@@ -91,19 +132,42 @@ class Session(QObject):
             self._preparation.follow(self.store.state.model, run)
         log.info("run %d is on show: %s %s", run.number, run.outcome, run.text)
 
-    def _on_failed(self, reason: str) -> None:
-        self.store.dispatch(actions.show_notice, "error.run", "error", reason=reason)
+    def _on_failed(self, reason: str, details: str) -> None:
+        self.store.dispatch(actions.show_notice, "error.run", "error", details, reason=reason)
 
     def _on_opened(self, entry: ModelEntry) -> None:
-        self.store.dispatch(actions.open_model, entry)
+        self.store.dispatch(self._show_opened, entry)
         log.info("opened %s", entry.name)
+        if self._show_opened is actions.open_model:
+            self.store.dispatch(say_remarks)
         if self.settings is not None:
             self.settings.remember(self.store.state)
 
-    def _on_open_failed(self, name: str, reason: str) -> None:
+    def _on_open_failed(self, name: str, reason: str, details: str) -> None:
         reason = reason.removeprefix(f"{name}: ")  # the sentence names the file itself
-        self.store.dispatch(actions.show_notice, "error.open", "error", file=name, reason=reason)
         log.info("not opened: %s", reason)
+        if self._fallback is not None:
+            self.open(self._fallback)
+            return
+        details = details or str(self._asked_for)
+        self.store.dispatch(
+            actions.show_notice, "error.open", "error", details, file=name, reason=reason
+        )
+
+    def _on_saved(self, saved: Saved) -> None:
+        self.store.dispatch(actions.note_saved, saved.path)
+        self.store.dispatch(say_saved, saved)
+        log.info("saved %s", saved)
+
+    def _on_save_failed(self, name: str, reason: str, details: str) -> None:
+        reason = reason.removeprefix(f"{name}: ")
+        self.store.dispatch(
+            actions.show_notice, "error.save", "error", details, file=name, reason=reason
+        )
+
+    def _on_system_look(self) -> None:
+        if self.store.state.follow_system:
+            self.store.dispatch(actions.follow_system, system_theme())
 
     def _on_tick(self) -> None:
         self.store.dispatch(navigation.advance)
@@ -112,7 +176,7 @@ class Session(QObject):
 class Mishaps(QObject):
     """Takes exceptions that nobody caught: writes them down, and tells the user in one sentence."""
 
-    _happened = Signal(str)
+    _happened = Signal(str, str)
 
     def __init__(self, store: Store, log_file: Path) -> None:
         super().__init__()
@@ -127,13 +191,13 @@ class Mishaps(QObject):
         if issubclass(kind, KeyboardInterrupt):
             QApplication.exit(130)
             return
-        log.error("%s", "".join(traceback.format_exception(kind, error, where)))
-        self._happened.emit(one_sentence(error))
+        details = "".join(traceback.format_exception(kind, error, where))
+        log.error("%s", details)
+        self._happened.emit(one_sentence(error), details)
 
-    def _tell(self, reason: str) -> None:
-        self._store.dispatch(
-            actions.show_notice, "error.internal", "error", reason=reason, file=self._log_file
-        )
+    def _tell(self, reason: str, details: str) -> None:
+        values = {"reason": reason, "file": self._log_file}
+        self._store.dispatch(actions.show_notice, "error.internal", "error", details, **values)
 
 
 def start_logging(verbose: bool) -> Path:
@@ -180,7 +244,13 @@ def main(checkpoint: Path | str | None = None, verbose: bool = False) -> int:
     session = Session(window, engine, settings)
     place_window(window, settings)
     window.show()
-    session.open(FIRST_MODEL if checkpoint is None else checkpoint)
+    last = settings.last
+    if checkpoint is not None:
+        session.open(checkpoint)
+    elif last is not None:
+        session.resume(last, otherwise=FIRST_MODEL)
+    else:
+        session.open(FIRST_MODEL)
     try:
         return int(app.exec())
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
@@ -10,8 +11,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
-from visualizer.run import Cancelled, compute, open_entry
-from visualizer.state import Inputs, ModelEntry
+from visualizer.run import Cancelled, compute, open_entry, save_entry
+from visualizer.state import AS_IT_IS, Choices, Inputs, ModelEntry
 
 LONGEST_SENTENCE = 300
 # (the request's number, whether it is no longer wanted) -> a result, None for none
@@ -23,14 +24,15 @@ log = logging.getLogger(__name__)
 class Lane(QObject):
     """One kind of work, one piece at a time: a new request cancels the one before it.
 
+    `failed` has a sentence and, where the failure is the program's, its traceback.
     `done` and `failed` carry the request's number and come in the thread of the owner, only
     ever for the newest request.
     """
 
     done = Signal(int, object)
-    failed = Signal(int, str)
+    failed = Signal(int, str, str)
     # emitted in the worker's thread, so that what it is connected to runs in the owner's
-    _returned = Signal(int, object, str)
+    _returned = Signal(int, object, str, str)
 
     def __init__(self, pool: QThreadPool, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -72,22 +74,14 @@ class Lane(QObject):
         self._pool.start(lambda: self._work(number, work, cancelled))
 
     def _work(self, number: int, work: Work, cancelled: Callable[[], bool]) -> None:
-        """Runs in the worker's thread. The one broad except: whatever fails, the user is told."""
-        result, sentence = None, ""
-        try:
-            result = work(number, cancelled)
-        except Cancelled:
-            pass
-        except Exception as error:
-            log.warning("request %d failed", number, exc_info=True)
-            sentence = one_sentence(error)
-        self._returned.emit(number, result, sentence)
+        """Runs in the worker's thread."""
+        self._returned.emit(number, *attempt(lambda: work(number, cancelled)))
 
-    def _take(self, number: int, result: Any, sentence: str) -> None:
+    def _take(self, number: int, result: Any, sentence: str, details: str) -> None:
         self._running = False
         if number == self._number:
             if sentence:
-                self.failed.emit(number, sentence)
+                self.failed.emit(number, sentence, details)
             elif result is not None:
                 self.done.emit(number, result)
         self._start()
@@ -96,15 +90,19 @@ class Lane(QObject):
 class Engine(QObject):
     """Computes runs and opens models in one worker thread.
 
-    finished(Run), failed(reason): the newest request for a run.
-    opened(ModelEntry), open_failed(file name, reason): the newest request for a model.
+    finished(Run), failed(reason, details): the newest request for a run.
+    opened(ModelEntry), open_failed(file name, reason, details): the newest request for a model.
+    saved(Saved), save_failed(file name, reason, details): every request to save.
     Connect them to bound methods.
     """
 
     finished = Signal(object)
-    failed = Signal(str)
+    failed = Signal(str, str)
     opened = Signal(object)
-    open_failed = Signal(str, str)
+    open_failed = Signal(str, str, str)
+    saved = Signal(object)
+    save_failed = Signal(str, str, str)
+    _written = Signal(str, object, str, str)
     # whether there was anything left to prepare
     prepared = Signal(bool)
 
@@ -120,6 +118,7 @@ class Engine(QObject):
         self._runs.failed.connect(self._run_failed)
         self._models.done.connect(self._model_opened)
         self._models.failed.connect(self._model_failed)
+        self._written.connect(self._take_written)
         self._spare = Lane(self._pool, self)
         self._spare.done.connect(self._was_prepared)
 
@@ -129,10 +128,18 @@ class Engine(QObject):
             lambda number, cancelled: compute(entry, inputs, number, cancelled)
         )
 
-    def open(self, source: str | Path) -> None:
+    def open(self, source: str | Path, choices: Choices = AS_IT_IS) -> None:
         """Open a bundled model (a str, its name) or a checkpoint file (a Path)."""
         self._opening = source.name if isinstance(source, Path) else source
-        self._models.request(lambda number, cancelled: open_entry(source))
+        self._models.request(lambda number, cancelled: open_entry(source, choices))
+
+    def save(self, entry: ModelEntry, inputs: Inputs, path: Path) -> None:
+        """Write the model; nothing that comes later cancels it, and shutdown waits for it."""
+        self._pool.start(lambda: self._save(entry, inputs, path))
+
+    def _save(self, entry: ModelEntry, inputs: Inputs, path: Path) -> None:
+        """Runs in the worker's thread."""
+        self._written.emit(path.name, *attempt(lambda: save_entry(entry, inputs, path)))
 
     def prepare(self, entry: ModelEntry, length: int) -> None:
         """Make ready for sentences of so many source tokens, while nothing else is wanted."""
@@ -155,14 +162,42 @@ class Engine(QObject):
     def _run_done(self, number: int, run: object) -> None:
         self.finished.emit(run)
 
-    def _run_failed(self, number: int, reason: str) -> None:
-        self.failed.emit(reason)
+    def _run_failed(self, number: int, reason: str, details: str) -> None:
+        self.failed.emit(reason, details)
 
     def _model_opened(self, number: int, entry: object) -> None:
         self.opened.emit(entry)
 
-    def _model_failed(self, number: int, reason: str) -> None:
-        self.open_failed.emit(self._opening, reason)
+    def _model_failed(self, number: int, reason: str, details: str) -> None:
+        self.open_failed.emit(self._opening, reason, details)
+
+    def _take_written(self, name: str, saved: object, reason: str, details: str) -> None:
+        if reason:
+            self.save_failed.emit(name, reason, details)
+        else:
+            self.saved.emit(saved)
+
+
+def attempt(work: Callable[[], Any]) -> tuple[Any, str, str]:
+    """What the work gives, and a sentence and details where it fails.
+
+    The one broad except: whatever fails, the user is told.
+    """
+    try:
+        return work(), "", ""
+    except Cancelled:
+        return None, "", ""
+    except Exception as error:
+        log.warning("a request failed", exc_info=True)
+        return None, one_sentence(error), more_about(error)
+
+
+def more_about(error: BaseException) -> str:
+    """The traceback of an error that no file and no user is to blame for; else what is cut off."""
+    if isinstance(error, ValueError | OSError | LookupError):
+        text = str(error)
+        return text if len(text) > LONGEST_SENTENCE else ""
+    return "".join(traceback.format_exception(error))
 
 
 def one_sentence(error: BaseException) -> str:

@@ -53,6 +53,7 @@ SHEET = (
     "keys.leave",
     "keys.undo",
     "keys.open",
+    "keys.save",
 )
 
 

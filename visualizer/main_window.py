@@ -18,16 +18,15 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
     QWidget,
 )
 
-from visualizer import actions, fonts, i18n, keys
+from visualizer import actions, dialogs, fonts, i18n, keys
 from visualizer.i18n import tr
-from visualizer.panels.base import Panel
+from visualizer.panels.base import COLOURS, Panel
 from visualizer.panels.header import HeaderPanel
 from visualizer.panels.map import MapPanel
 from visualizer.panels.notice import NoticePanel
@@ -38,7 +37,7 @@ from visualizer.panels.transport import TransportPanel
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.stylesheet import stylesheet
-from visualizer.theme import THEMES, qpalette
+from visualizer.theme import qpalette, theme_of
 from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.controls import rule
 from visualizer.widgets.key_sheet import KeySheet
@@ -49,29 +48,30 @@ LEFT_SHARE, LEFT_ROOM = 0.156, (196, 300)
 RIGHT_SHARE, RIGHT_ROOM = 0.236, (290, 470)
 
 
-def ask_for_path(parent: QWidget) -> Path | None:
-    """The file that the user picks in the system's own dialog."""
-    name, _ = QFileDialog.getOpenFileName(
-        parent, tr("ui.open.title"), "", f"{tr('ui.open.filter')};;{tr('ui.open.all')} (*)"
-    )
-    return Path(name) if name else None
-
-
 class MainWindow(QWidget):
-    """openWanted(a bundled model's name or a Path); closing() before the window goes.
+    """openWanted(a bundled model's name or a Path), choicesMade(Choices) for the model in use,
+    saveWanted(Path); closing() before the window goes.
 
     choose_path: asks the user for a file, None where there is none
+    choose_target: asks where to save, given a place and the endings that the model can have
     """
 
     openWanted = Signal(object)
+    choicesMade = Signal(object)
+    saveWanted = Signal(object)
     closing = Signal()
 
     def __init__(
-        self, store: Store, choose_path: Callable[[QWidget], Path | None] = ask_for_path
+        self,
+        store: Store,
+        choose_path: Callable[[QWidget], Path | None] = dialogs.ask_for_path,
+        choose_target: Callable[[QWidget, Path, tuple[str, ...]], Path | None] = (
+            dialogs.ask_for_target
+        ),
     ) -> None:
         super().__init__()
         self.store = store
-        self._choose_path = choose_path
+        self._choose_path, self._choose_target = choose_path, choose_target
         self.setProperty("role", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumSize(*LEAST_SIZE)
@@ -101,11 +101,16 @@ class MainWindow(QWidget):
         self.key_sheet = KeySheet(self)
         self.key_sheet.closed.connect(self._to_stage)
         self.header.openChosen.connect(self.openWanted)
+        self.header.choicesMade.connect(self.choicesMade)
         self.header.browse.connect(self.browse)
+        self.header.save.connect(self.save)
+        self.header.saveAs.connect(self.save_as)
         self.header.left.connect(self._to_stage)
         self.header.keysWanted.connect(self.show_keys)
         for sequence, act in (
             (QKeySequence.StandardKey.Open, self.browse),
+            (QKeySequence.StandardKey.Save, self.save),
+            (QKeySequence("Ctrl+Shift+S"), self.save_as),
             (QKeySequence.StandardKey.Undo, store.undo),
             (QKeySequence.StandardKey.Redo, store.redo),
             (QKeySequence("Ctrl+L"), self._to_sentence),
@@ -152,14 +157,14 @@ class MainWindow(QWidget):
     # The look and the title.
 
     def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
-        if fields & {"theme", "language"}:
+        if fields & (COLOURS | {"language"}):
             self._take_look(new)
         if fields & {"model", "language"}:
             self._name_window(new)
 
     def _take_look(self, state: ViewState) -> None:
         i18n.set_language(state.language)
-        theme = THEMES[state.theme]
+        theme = theme_of(state)
         app = QApplication.instance()
         sheet = stylesheet(theme, fonts.em(app.font()))
         if app.styleSheet() != sheet:
@@ -210,17 +215,33 @@ class MainWindow(QWidget):
             self.key_sheet.close_sheet()
             return
         lines = [tr(key).rsplit("  ", 1) for key in keys.SHEET]
-        self.key_sheet.set_theme(THEMES[self.store.state.theme])
+        self.key_sheet.set_theme(theme_of(self.store.state))
         self.key_sheet.set_lines(tr("ui.help"), [(held, text) for held, text in lines])
         self.key_sheet.open()
 
-    # Opening.
+    # Opening and saving.
 
     def browse(self) -> None:
         """Ask for a file and open it."""
         path = self._choose_path(self)
         if path is not None:
             self.openWanted.emit(path)
+
+    def save(self) -> None:
+        """Write the model to its own file, or ask for one where it has none."""
+        state = self.store.state
+        if state.file is None:
+            self.save_as()
+        elif state.model is not None:
+            self.saveWanted.emit(state.file)
+
+    def save_as(self) -> None:
+        """Ask where to write the model, and write it there."""
+        state = self.store.state
+        if state.model is not None:
+            path = self._choose_target(self, *dialogs.suggested_target(state))
+            if path is not None:
+                self.saveWanted.emit(path)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_file(event) is not None:

@@ -27,8 +27,18 @@ _VIRIDIS = (
 )
 
 
-def sequential() -> np.ndarray:
-    """viridis: lightness rises evenly, so it reads without colour vision and in print."""
+# The palettes one may choose from; the first is the one that nobody chose.
+SEQUENTIAL = ("viridis", "blue_yellow")
+DIVERGING = ("blue_red", "purple_green")
+# From dark blue over grey to yellow, as seen much alike with and without red-green vision.
+_BLUE_YELLOW = ("#00204d", "#31446b", "#666970", "#958f78", "#cbba69", "#ffea46")
+
+
+@cache
+def sequential(name: str = "viridis") -> np.ndarray:
+    """Lightness rises evenly, so that it reads without colour vision and in print."""
+    if name == "blue_yellow":
+        return _through(_BLUE_YELLOW, np.linspace(-1, 1, 256))
     return np.frombuffer(bytes.fromhex(_VIRIDIS), np.uint8).reshape(256, 3)
 
 
@@ -41,6 +51,11 @@ def diverging(anchors: tuple[str, ...]) -> np.ndarray:
     # 0 lies between entries 127 and 128; both get the middle colour.
     place = np.clip((np.arange(256) - 127.5) / 127.0, -1, 1)
     place[127:129] = 0.0
+    return _through(anchors, place)
+
+
+def _through(anchors: tuple[str, ...], place: np.ndarray) -> np.ndarray:
+    """Colours (n, 3) at places (n,) between -1, the first anchor, and 1, the last."""
     lab = _oklab(np.array([_rgb(a) for a in anchors]))
     stops = np.linspace(-1, 1, len(anchors))
     mixed = np.stack([np.interp(place, stops, lab[:, i]) for i in range(3)], axis=1)

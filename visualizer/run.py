@@ -4,31 +4,56 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import Any
 
-from model_core import bundled, open_checkpoint
+from model_core import Saved, bundled, open_checkpoint, save_checkpoint
 from model_core.decoding import GREEDY_TEMPERATURE
 from model_core.sampling import distribution
 from model_core.threads import limit_blas_threads
-from visualizer.state import Inputs, ModelEntry, Outcome, Run, UnknownWord
+from visualizer.state import AS_IT_IS, Choices, Inputs, ModelEntry, Outcome, Run, UnknownWord
 
 
 class Cancelled(Exception):
     """The run is no longer wanted."""
 
 
-def open_entry(source: str | Path) -> ModelEntry:
+def open_entry(source: str | Path, choices: Choices = AS_IT_IS) -> ModelEntry:
     """Open a bundled model (a str, its name) or a checkpoint file (a Path).
 
+    choices: where the file leaves something open
     CheckpointError, OSError or LookupError say in one sentence why it was not opened.
     """
     path = source if isinstance(source, Path) else bundled.path_of(source)
-    model = open_checkpoint(path)
+    model = open_checkpoint(
+        path, variant=choices.variant, activation=choices.activation, norm_eps=choices.norm_eps
+    )
     limit_blas_threads(model.config)
     title = model.card.get("title")
     name = title if isinstance(title, str) and title else path.stem
-    return ModelEntry(model, name, path if isinstance(source, Path) else None)
+    if isinstance(source, Path):
+        return ModelEntry(model, name, path, choices=choices)
+    return ModelEntry(model, name, bundled=source, choices=choices)
+
+
+def save_entry(entry: ModelEntry, inputs: Inputs, path: Path) -> Saved:
+    """Write the model in use, with the input matrix as it is now.
+
+    CheckpointError or OSError say in one sentence why it was not written; then nothing was.
+    """
+    model = copy(entry.model)
+    if inputs.cells:
+        model.inputs = edited_matrix(entry, inputs)
+    return save_checkpoint(model, path)
+
+
+def edited_matrix(entry: ModelEntry, inputs: Inputs) -> Any:
+    """The input matrix (S,D) of a worked example with the cells that were changed."""
+    matrix = entry.model.inputs.copy()
+    for row, column, value in inputs.cells:
+        matrix[row, column] = value
+    return matrix
 
 
 def compute(
@@ -97,9 +122,7 @@ def compute(
 
 def _compute_matrix(entry: ModelEntry, inputs: Inputs, number: int, started: float) -> Run:
     """A worked example: nothing is decoded, so that there are no rows and no text."""
-    matrix = entry.model.inputs.copy()
-    for row, column, value in inputs.cells:
-        matrix[row, column] = value
+    matrix = edited_matrix(entry, inputs)
     tape = entry.model.trace(inputs=matrix)
     elapsed = 1000 * (time.perf_counter() - started)
     return Run(number, inputs, "ok", tape=tape, length=len(matrix), milliseconds=elapsed)

@@ -2,20 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import platformdirs
 from PySide6.QtCore import QByteArray, QLocale, QSettings
 
 from visualizer import actions
 from visualizer.i18n import LANGUAGES
-from visualizer.state import ViewState
-from visualizer.theme import THEMES
+from visualizer.state import AS_IT_IS, Choices, Cursor, Inputs, ModelEntry, ViewState
+from visualizer.theme import THEMES, system_theme
 
 
 def default_path() -> Path:
     """The file in the user's own folder for settings."""
     return platformdirs.user_config_path("glassformer") / "glassformer.ini"
+
+
+@dataclass(frozen=True)
+class Last:
+    """The model that was in use, what it read and where one stood."""
+
+    path: str = ""
+    bundled: str = ""
+    choices: Choices = AS_IT_IS
+    inputs: Inputs = field(default_factory=Inputs)
+    cursor: Cursor = field(default_factory=Cursor)
+    head: int = 0
+
+    @property
+    def source(self) -> str | Path:
+        return Path(self.path) if self.path else self.bundled
+
+    @classmethod
+    def of(cls, state: ViewState, entry: ModelEntry) -> Last:
+        path = "" if entry.path is None else str(entry.path)
+        inputs, cursor = state.inputs, state.cursor
+        return cls(path, entry.bundled, entry.choices, inputs, cursor, state.head)
+
+    @classmethod
+    def from_text(cls, text: str) -> Last | None:
+        """None for what is no such text; what a model cannot use is found when it is opened."""
+        try:
+            last = msgspec.json.decode(text, type=cls)
+        except msgspec.MsgspecError:
+            return None
+        return last if last.path or last.bundled else None
+
+    def to_text(self) -> str:
+        return msgspec.json.encode(self).decode()
 
 
 class Settings:
@@ -28,7 +64,15 @@ class Settings:
         """The state of a fresh start."""
         theme = self._text("look/theme")
         language = self._text("look/language") or _system_language()
-        state = actions.set_theme(state, theme if theme in THEMES else "light")
+        if theme in THEMES:
+            state = actions.set_theme(state, theme)
+        else:
+            state = actions.follow_system(state, system_theme())
+        state = actions.set_sequential(state, self._text("look/sequential"))
+        state = actions.set_diverging(state, self._text("look/diverging"))
+        decimals = self._text("look/decimals")
+        if decimals.isascii() and decimals.isdecimal() and len(decimals) == 1:
+            state = actions.set_decimals(state, int(decimals))
         state = actions.set_language(state, language if language in LANGUAGES else "en")
         state = actions.set_count_from(state, 0 if self._text("look/count_from") == "0" else 1)
         for path in reversed(self._list("files/recent")):
@@ -36,10 +80,21 @@ class Settings:
         return state
 
     def remember(self, state: ViewState) -> None:
-        self._file.setValue("look/theme", state.theme)
+        self._file.setValue("look/theme", "system" if state.follow_system else state.theme)
+        self._file.setValue("look/sequential", state.sequential)
+        self._file.setValue("look/diverging", state.diverging)
+        chosen = state.decimals_chosen
+        self._file.setValue("look/decimals", "" if chosen is None else str(chosen))
         self._file.setValue("look/language", state.language)
         self._file.setValue("look/count_from", str(state.count_from))
         self._file.setValue("files/recent", list(state.recent))
+        if state.model is not None:
+            self._file.setValue("session/last", Last.of(state, state.model).to_text())
+
+    @property
+    def last(self) -> Last | None:
+        """Where the window was left; None where that is not known."""
+        return Last.from_text(self._text("session/last"))
 
     @property
     def geometry(self) -> QByteArray | None:

@@ -22,13 +22,32 @@ MATRIX_SITE = "encoder.embed.out"
 DECIMALS, FINE_DECIMALS = 2, 4
 
 
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen where a file leaves it open; None: as it says, or as it is taken to mean."""
+
+    variant: str | None = None
+    activation: str | None = None
+    norm_eps: float | None = None
+
+
+AS_IT_IS = Choices()
+
+
 @dataclass(frozen=True, eq=False)
 class ModelEntry:
-    """An opened model and where it came from; `path` is None for a bundled one."""
+    """An opened model and where it came from: a file, or a bundled model's name."""
 
     model: Any
     name: str
     path: Path | None = None
+    bundled: str = ""
+    choices: Choices = AS_IT_IS
+
+    @property
+    def source(self) -> str | Path:
+        """What it is opened by."""
+        return self.bundled if self.path is None else self.path
 
 
 @dataclass(frozen=True)
@@ -99,11 +118,12 @@ class Cursor:
 
 @dataclass(frozen=True)
 class Notice:
-    """One sentence for the user: a key of the catalogue and its values."""
+    """One sentence for the user: a key of the catalogue and its values; `details` on demand."""
 
     key: str
     values: tuple[tuple[str, str], ...] = ()
-    level: Literal["info", "error"] = "info"
+    level: Literal["info", "warning", "error"] = "info"
+    details: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,7 +133,8 @@ class ViewState:
     `hovered_site` is the record that the hovered cell belongs to, None for the cursor's own.
     `through_layers` shows the whole model in place of the sublayer at the cursor.
     `sentence_number` is how many sentences the user has asked the task's generator for.
-    `decimals_chosen` is None where the model decides.
+    `decimals_chosen` is None where the model decides. `follow_system` says that `theme` is the
+    system's. `file` is where Save writes, None where one has to be chosen first.
     """
 
     model: ModelEntry | None = None
@@ -130,10 +151,14 @@ class ViewState:
     decimals_chosen: int | None = None
     count_from: int = 1
     theme: Literal["light", "dark"] = "light"
+    follow_system: bool = False
+    sequential: str = "viridis"
+    diverging: str = "blue_red"
     language: str = "en"
     notice: Notice | None = None
     sentence_number: int = 0
     recent: tuple[str, ...] = ()
+    file: Path | None = None
 
     @property
     def decimals(self) -> int:
@@ -191,6 +216,29 @@ def card_text(entry: ModelEntry | None, name: str) -> str:
     """A text of the model's card, "about" say; empty where it has none."""
     value = _card(entry).get(name)
     return value if isinstance(value, str) else ""
+
+
+def offered_variants(entry: ModelEntry) -> tuple[str, ...]:
+    """The other computations that a worked example holds."""
+    variants = _card(entry).get("variants")
+    return tuple(v for v in variants if isinstance(v, str)) if isinstance(variants, list) else ()
+
+
+def silent_traits(entry: ModelEntry) -> frozenset[str]:
+    """The traits that the file does not tell, those included that were chosen since."""
+    silent = _card(entry).get("silent_on")
+    names = {name for name in silent if isinstance(name, str)} if isinstance(silent, list) else ()
+    chosen = (name for name in ("activation", "norm_eps") if getattr(entry.choices, name))
+    return frozenset((*names, *chosen))
+
+
+def own_file(entry: ModelEntry) -> Path | None:
+    """The file that Save may write over: one that holds nothing that this program would drop."""
+    path = entry.path
+    if path is None or entry.model.warnings or offered_variants(entry):
+        return None
+    endings = (".npz",) if reads_matrix(entry) else (".safetensors", ".json")
+    return path if path.suffix.lower() in endings else None
 
 
 def guided_head(entry: ModelEntry | None) -> tuple[str, int] | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Literal
 
 import numpy as np
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
 from visualizer import palettes
+from visualizer.state import ViewState
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Theme:
     error_text: str
     error_tint: str
     diverging: tuple[str, ...]
+    sequential: str = "viridis"
 
     def color(self, role: str) -> QColor:
         """The colour named by a field, for a role put together from parts ("encoder" + "_tint")."""
@@ -67,7 +71,7 @@ class Theme:
     def table(self, palette: str) -> np.ndarray:
         """(256, 3) uint8: the colours of a picture's palette."""
         if palette == "sequential":
-            return palettes.sequential()
+            return palettes.sequential(self.sequential)
         if palette == "mask":
             return palettes.two_tone(self.hatch, self.accent_soft)
         return palettes.diverging(self.diverging)
@@ -186,6 +190,34 @@ DARK = Theme(
 )
 
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+# Signed numbers in other colours, for the light theme and for the dark one.
+OTHER_DIVERGING = {
+    "purple_green": {
+        "light": ("#5b1a6e", "#9160a8", "#cfb5da", "#f7f7f8", "#b3deb0", "#55a860", "#14692f"),
+        "dark": ("#e3b9f2", "#b57fd0", "#623a78", "#1d232c", "#2f6b40", "#57b86c", "#bdf0c3"),
+    },
+}
+
+
+@cache
+def themed(name: str, sequential: str = "viridis", diverging: str = "blue_red") -> Theme:
+    """A theme with the palettes that were chosen."""
+    theme = THEMES[name]
+    signed = OTHER_DIVERGING.get(diverging, {}).get(name, theme.diverging)
+    return replace(theme, sequential=sequential, diverging=signed)
+
+
+def theme_of(state: ViewState) -> Theme:
+    """How the window looks in this state."""
+    return themed(state.theme, state.sequential, state.diverging)
+
+
+def system_theme() -> Literal["light", "dark"]:
+    """How the system looks, light where it does not say."""
+    scheme = QGuiApplication.styleHints().colorScheme()
+    return "dark" if scheme == Qt.ColorScheme.Dark else "light"
+
 
 # (text colour, background) as they meet on screen; a test measures every one.
 TEXT_PAIRS = (

@@ -30,7 +30,9 @@ class LiveWindow:
         self.chosen: Path | None = None
         self.settings = Settings(folder / "settings.ini")
         self.store = Store(self.settings.apply_to(ViewState()))
-        self.window = MainWindow(self.store, lambda parent: self.chosen)
+        self.target: Path | None = None
+        self.suggested: Path | None = None
+        self.window = MainWindow(self.store, lambda parent: self.chosen, self._choose_target)
         self.session = Session(self.window, Engine(), self.settings)
         self.window.resize(1280, 720)
         with qtbot.waitExposed(self.window):
@@ -72,6 +74,32 @@ class LiveWindow:
     def type(self, text: str) -> None:
         self.field.setFocus()
         self.qtbot.keyClicks(self.field, text)
+
+    def _choose_target(self, parent: QWidget, suggestion: Path, endings: tuple) -> Path | None:
+        self.suggested = suggestion
+        return self.target
+
+    def until_settled(self) -> None:
+        """Until the run of the inputs as they are is painted, whatever they are."""
+
+        def shown() -> bool:
+            run = self.state.run
+            same = run is not None and run.inputs == self.state.inputs
+            return same and self.window.stage.painted_run == run.number
+
+        self.qtbot.waitUntil(shown, timeout=WAIT)
+
+    def open(self, source: str | Path) -> None:
+        """Open a model and wait until its first run is painted."""
+        before = self.state.model
+        self.session.open(source)
+        self.qtbot.waitUntil(lambda: self.state.model is not before, timeout=WAIT)
+        self.until_settled()
+
+    def notice(self) -> str:
+        """The sentence of the bar, once there is one."""
+        self.qtbot.waitUntil(lambda: self.state.notice is not None, timeout=WAIT)
+        return self.window.notice.bar.sentence.text()
 
     def end(self) -> None:
         self.window.close()

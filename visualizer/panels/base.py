@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QFrame, QWidget
 from visualizer.navigation import current_index
 from visualizer.state import FIELDS, ViewState
 from visualizer.store import Store
-from visualizer.theme import THEMES
+from visualizer.theme import theme_of
 from visualizer.widgets.canvas import Canvas
 
 # These change words or colours everywhere.
-LOOK = frozenset({"theme", "language", "count_from", "decimals_chosen"})
+COLOURS = frozenset({"theme", "sequential", "diverging"})
+LOOK = COLOURS | {"language", "count_from", "decimals_chosen"}
 # These change what the carriers show.
 PLACE = frozenset({"run", "cursor", "model"}) | LOOK
 
@@ -71,8 +72,8 @@ class Panel(QFrame):
             self._show(new, fields)
 
     def _show(self, state: ViewState, fields: frozenset[str]) -> None:
-        if "theme" in fields:
-            theme = THEMES[state.theme]
+        if fields & COLOURS:
+            theme = theme_of(state)
             for child in self.findChildren(QWidget):
                 if hasattr(child, "set_theme"):
                     child.set_theme(theme)

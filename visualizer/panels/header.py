@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from model_core import bundled
 from visualizer import actions, fonts
-from visualizer.i18n import LANGUAGES, tr
+from visualizer.i18n import tr
 from visualizer.lenses.caption import unknown_reason
+from visualizer.menus import Menu, model_menu, view_menu
 from visualizer.panels.base import Panel
 from visualizer.sentences import generator_of
 from visualizer.state import ViewState, card_examples, card_text, reads_matrix
 from visualizer.store import Store
-from visualizer.theme import THEMES
 from visualizer.widgets.controls import push_button
 from visualizer.widgets.model_button import ModelButton
 from visualizer.widgets.sentence_field import SentenceField
@@ -24,12 +22,18 @@ from visualizer.widgets.token_chips import Chip
 
 
 class HeaderPanel(Panel):
-    """openChosen(a bundled name or a Path), browse() for the file dialog, keysWanted(), left()."""
+    """openChosen(a bundled name or a Path), choicesMade(Choices), left() for the stage.
+
+    browse(), save(), saveAs() and keysWanted() of the menus.
+    """
 
     watches = frozenset({"model", "inputs", "run"})
 
     openChosen = Signal(object)
+    choicesMade = Signal(object)
     browse = Signal()
+    save = Signal()
+    saveAs = Signal()
     keysWanted = Signal()
     left = Signal()
 
@@ -121,87 +125,24 @@ class HeaderPanel(Panel):
             self.store.dispatch(actions.new_sentence, generate(state.sentence_number))
 
     def _on_examples(self) -> None:
-        menu = QMenu(self)
+        menu = Menu(self)
         for example in card_examples(self.store.state.model):
-            menu.addAction(_plain(example)).setData(example)
-        menu.triggered.connect(self._on_example)
-        self._popup(menu, self.examples)
-
-    def _on_example(self, entry: QAction) -> None:
-        self.store.dispatch(actions.edit_source, entry.data())
+            menu.command(example, partial(self.store.dispatch, actions.edit_source, example))
+        menu.below(self.examples)
 
     def _on_model(self) -> None:
-        menu = QMenu(self)
-        state = self.store.state
-        self._heading(menu, tr("ui.models.bundled"))
-        for name in bundled.names():
-            menu.addAction(_plain(name)).setData(name)
-        if state.recent:
-            menu.addSeparator()
-            self._heading(menu, tr("ui.models.recent"))
-            for path in state.recent:
-                entry = menu.addAction(_plain(Path(path).name))
-                entry.setData(Path(path))
-                entry.setToolTip(path)
-            menu.setToolTipsVisible(True)
-        menu.addSeparator()
-        menu.addAction(tr("ui.open")).triggered.connect(self.browse)
-        menu.triggered.connect(self._on_model_chosen)
-        self._popup(menu, self.model)
-
-    def _on_model_chosen(self, entry: QAction) -> None:
-        if entry.data() is not None:
-            self.openChosen.emit(entry.data())
+        commands = (
+            (f"{tr('ui.open')}\tCtrl+O", self.browse.emit),
+            (f"{tr('ui.save')}\tCtrl+S", self.save.emit),
+            (f"{tr('ui.save_as')}\tCtrl+Shift+S", self.saveAs.emit),
+        )
+        state, opened, made = self.store.state, self.openChosen.emit, self.choicesMade.emit
+        model_menu(self, state, opened, made, commands).below(self.model)
 
     def _on_view(self) -> None:
-        menu = QMenu(self)
-        state = self.store.state
-        self._heading(menu, tr("ui.theme"))
-        themes = [(tr(f"ui.theme.{name}"), name) for name in THEMES]
-        self._options(menu, themes, state.theme, self._on_theme)
-        menu.addSeparator()
-        self._heading(menu, tr("ui.language"))
-        languages = [(tr(f"ui.language.{name}"), name) for name in LANGUAGES]
-        self._options(menu, languages, state.language, self._on_language)
-        menu.addSeparator()
-        self._heading(menu, tr("ui.count_from"))
-        self._options(menu, [("1", 1), ("0", 0)], state.count_from, self._on_count_from)
-        menu.addSeparator()
-        menu.addAction(tr("ui.help") + "\tF1").triggered.connect(self.keysWanted)
-        self._popup(menu, self.view)
-
-    def _on_theme(self, entry: QAction) -> None:
-        self.store.dispatch(actions.set_theme, entry.data())
-
-    def _on_language(self, entry: QAction) -> None:
-        self.store.dispatch(actions.set_language, entry.data())
-
-    def _on_count_from(self, entry: QAction) -> None:
-        self.store.dispatch(actions.set_count_from, entry.data())
-
-    # Menus are made when they are opened: what is in them is the state of that moment.
-
-    def _popup(self, menu: QMenu, button: QWidget) -> None:
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
-
-    def _heading(self, menu: QMenu, text: str) -> None:
-        menu.addAction(text).setEnabled(False)
-
-    def _options(self, menu: QMenu, options: list, current: object, act: object) -> None:
-        group = QActionGroup(menu)
-        for text, value in options:
-            entry = menu.addAction(text)
-            entry.setCheckable(True)
-            entry.setData(value)
-            entry.setChecked(value == current)
-            group.addAction(entry)
-        group.triggered.connect(act)
-
-
-def _plain(text: str) -> str:
-    """A menu reads "&" as a mark of its own."""
-    return text.replace("&", "&&")
+        menu = view_menu(self, self.store)
+        menu.command(f"{tr('ui.help')}\tF1", self.keysWanted.emit)
+        menu.below(self.view)
 
 
 def _heads(count: int) -> str:

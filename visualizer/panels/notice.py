@@ -32,7 +32,7 @@ class NoticePanel(Panel):
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
         level = "info" if state.notice is None else state.notice.level
         text = notice_text(state.notice)
-        self.bar.set_notice(text, level)
+        self.bar.set_notice(text, level, "" if state.notice is None else state.notice.details)
         self.setVisible(bool(text))
 
     def _on_dismissed(self) -> None:

@@ -1,0 +1,55 @@
+"""The system's own dialogs for files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from model_core.checkpoints import ENDINGS
+from visualizer.i18n import tr
+from visualizer.state import ViewState, reads_matrix
+
+FORMATS = {ending: name for name, ending in ENDINGS.items()}
+
+
+def ask_for_path(parent: QWidget) -> Path | None:
+    """The file that the user picks to open."""
+    known = " ".join(f"*{ending}" for ending in FORMATS)
+    filters = f"{tr('ui.open.filter')} ({known});;{tr('ui.open.all')} (*)"
+    name, _ = QFileDialog.getOpenFileName(parent, tr("ui.open.title"), "", filters)
+    return Path(name) if name else None
+
+
+def ask_for_target(parent: QWidget, suggestion: Path, endings: tuple[str, ...]) -> Path | None:
+    """Where the user wants the model written; a name without an ending gets the chosen one."""
+    dialog = QFileDialog(parent, tr("ui.save.title"), str(suggestion.parent))
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    filters = {f"{tr(f'ui.save.{FORMATS[e]}')} (*{e})": e for e in endings}
+    dialog.setNameFilters(list(filters))
+    dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(filters[chosen]))
+    dialog.setDefaultSuffix(suggestion.suffix)
+    first = next(text for text, ending in filters.items() if ending == suggestion.suffix)
+    dialog.selectNameFilter(first)
+    dialog.selectFile(suggestion.name)
+    if not dialog.exec():
+        return None
+    return Path(dialog.selectedFiles()[0])
+
+
+def suggested_target(state: ViewState) -> tuple[Path, tuple[str, ...]]:
+    """A place for the model in use and the endings that it can be saved with."""
+    entry = state.model
+    assert entry is not None
+    endings = (".npz",) if reads_matrix(entry) else (".safetensors", ".json")
+    near = state.file or entry.path
+    stem = near.stem if near is not None else entry.bundled
+    # a name that every file system takes
+    stem = re.sub(r'[\\/:*?"<>|\s]+', "-", stem).strip("-.") or "model"
+    if state.file is None:
+        # beside a file that may not be written over
+        stem = f"my-{stem}"
+    ending = near.suffix.lower() if near is not None else endings[0]
+    folder = near.parent if near is not None else Path.home()
+    return folder / f"{stem}{ending if ending in endings else endings[0]}", endings
