@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from visualizer.i18n import tr
+from visualizer.lenses.labels import axis_labels
 from visualizer.lenses.matrix import picture
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.reductions import deviations
@@ -56,8 +57,10 @@ def layer_rows(state: ViewState) -> LayerRows | None:
     read = tape[mean].inputs[0]
     rows, labels = shown_rows(state), words(state)
     there = along.route.place(out)
-    shown = picture(along.route.place(read), tape, labels, rows=rows)
+    shown = picture(along.route.place(read), tape, labels, rows=rows, labelled=False)
     count = shown.values.shape[0]
+    tokens = axis_labels(tape[read].axes[-2], count, tape, labels, "")
+    shown = replace(shown, row_labels=tokens)
     after_sum = tape[read].op == "residual"
     return LayerRows(
         run=state.run,
@@ -65,7 +68,7 @@ def layer_rows(state: ViewState) -> LayerRows | None:
         read_title=tr("residual.sum") if after_sum else tr("residual.stream"),
         read=shown,
         read_site=read,
-        normed=picture(there, tape, labels, rows=rows),
+        normed=picture(there, tape, labels, rows=rows, labelled=False),
         normed_site=out,
         mean=tape[mean].value[0, :count, 0],
         mean_site=mean,

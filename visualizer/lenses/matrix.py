@@ -132,7 +132,7 @@ def picture(
     described: dict[str, Any] = {}
     if labelled:
         described = {
-            "row_labels": axis_labels(row_letter, height, tape, words, _single_row(place)),
+            "row_labels": axis_labels(row_letter, height, tape, words, single_row(place)),
             "column_labels": axis_labels(column_letter, width, tape, words, op_title(place)),
             "row_notes": row_notes(row_letter, height, tape),
             "row_title": row_title(place, record, row_letter),
@@ -158,7 +158,8 @@ def _source(record: Record, part: Slice) -> str:
     return record.site + (f"[{','.join(map(str, part.lead))}]" if part.lead else "")
 
 
-def _single_row(place: Place) -> str:
+def single_row(place: Place) -> str:
+    """The label of a row that stands for all."""
     return tr("axis.every_query") if place.sublayer == "mask" else ""
 
 

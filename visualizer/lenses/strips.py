@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from model_core.tape import Tape
-from visualizer.lenses.labels import Words
-from visualizer.lenses.matrix import Range, colour_range, picture
+from visualizer.lenses.labels import Words, axis_labels
+from visualizer.lenses.matrix import Range, colour_range, picture, single_row
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.stage import focus_cell, shown_rows, words
 from visualizer.navigation import current_place, current_walk
-from visualizer.state import Cell, Run, ViewState, current_tape, head_count, shown_site
+from visualizer.state import Cell, Run, ViewState, current_tape, shown_site
 from visualizer.walkthrough import Place, Walk
 
 Array = np.ndarray[Any, Any]
@@ -123,7 +123,6 @@ class View:
     along: Walk
     words: Words
     rows: int
-    heads: int
     matrix: Matrix
     cell: Cell | None
 
@@ -147,8 +146,15 @@ class View:
     ) -> Strip:
         """A record as a strip."""
         place = self.place_of(site)
-        matrix = picture(
-            place, self.tape, self.words, rows=self.rows, heads=self.heads, colours=colours
+        bare = picture(
+            place, self.tape, self.words, rows=self.rows, colours=colours, labelled=False
+        )
+        # of all labels a strip shows but these
+        axes, (height, width) = self.tape[site].axes, bare.values.shape
+        matrix = replace(
+            bare,
+            row_labels=axis_labels(axes[-2], height, self.tape, self.words, single_row(place)),
+            column_labels=axis_labels(axes[-1], width, self.tape, self.words, ""),
         )
         return Strip(site, matrix, sign, title, note, lane, site == self.place.site)
 
@@ -200,7 +206,6 @@ def view_of(state: ViewState, matrix: Matrix | None) -> View | None:
         along=along,
         words=words(state),
         rows=shown_rows(state),
-        heads=head_count(state),
         matrix=matrix,
         cell=focus_cell(still, matrix),
     )

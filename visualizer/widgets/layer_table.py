@@ -50,6 +50,8 @@ class LayerTable(Canvas):
         self._places: tuple[Bands, Bands] | None = None
         self._images: list[QImage] = []
         self._decimals = 2
+        # what is kept of the picture of one norm is not another's
+        self._generation = 0
         self._hovered: Spot | None = None
 
     # Setters.
@@ -57,15 +59,19 @@ class LayerTable(Canvas):
     def set_words(self, token: str, norm: str) -> None:
         """The headings that do not depend on the layer."""
         self._words = (token, norm)
+        self._generation += 1
         self.update()
 
     def set_rows(self, rows: LayerRows | None, decimals: int = 2) -> None:
         before, before_decimals = self._rows, self._decimals
         self._rows, self._decimals = rows, min(decimals, 4)
-        self._images = []
         if _shape(before) != _shape(rows) or self._decimals != before_decimals:
             self._places = self._hovered = None
             self.updateGeometry()
+        elif _key(before) == _key(rows):
+            return
+        self._images = []
+        self._generation += 1
         self.update()
 
     # What can be asked.
@@ -123,6 +129,7 @@ class LayerTable(Canvas):
     def relayout(self) -> None:
         self._places = None
         self._images = []
+        self._generation += 1
 
     def _label(self) -> float:
         return min(5.0 * self.em, 0.19 * self.width())
@@ -163,6 +170,12 @@ class LayerTable(Canvas):
         rows, places = self._rows, self._ready()
         if rows is None or places is None:
             return
+        whole = self.layer("whole", self._generation, lambda p: self._draw(p, rows, places))
+        painter.drawPixmap(0, 0, whole)
+        if self._hovered is not None:
+            self._frame(painter, self.cell_rect(*self._hovered), self.theme.text)
+
+    def _draw(self, painter: QPainter, rows: LayerRows, places: tuple[Bands, Bands]) -> None:
         self._draw_heads(painter, rows, places)
         theme, em = self.theme, self.em
         if not self._images:
@@ -187,9 +200,6 @@ class LayerTable(Canvas):
         if rows.row is not None and rows.row < count:
             for cells in places:
                 self._frame(painter, cells.band(rows.row), theme.accent)
-        if self._hovered is not None:
-            rect = self.cell_rect(*self._hovered)
-            self._frame(painter, rect, theme.text)
 
     def _draw_heads(self, painter: QPainter, rows: LayerRows, places: tuple[Bands, Bands]) -> None:
         small, muted, height = self.face(fonts.SMALL), self.theme.muted, self._head()
@@ -243,6 +253,14 @@ class LayerTable(Canvas):
         spot = self.spot_at(event.position())
         if spot is not None and event.button() == Qt.MouseButton.LeftButton:
             self.cellClicked.emit(*spot)
+
+
+def _key(rows: LayerRows | None) -> tuple[object, ...]:
+    """What decides the picture, beside the language's words."""
+    if rows is None:
+        return ()
+    words = (rows.read_title, rows.read.row_labels)
+    return (id(rows.run), rows.read_site, rows.normed_site, rows.row, words)
 
 
 def _shape(rows: LayerRows | None) -> tuple[int, ...]:

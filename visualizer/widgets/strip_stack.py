@@ -172,20 +172,13 @@ class StripStack(Canvas):
         """What does not change while one steps through the records: labels and figures."""
         for strip, place in zip(stack.strips, layout.strips, strict=True):
             labels = strip.matrix.row_labels
-            face = self.face(place.label_scale)
-            rows = shown_labels(len(labels), place.row_step, stack.row)
-            for row in rows:
-                rect = self._line(place, row, *place.labels)
-                write(painter, rect, labels[row], face, self._ink(stack, row), RIGHT)
+            self._write_rows(painter, stack, place, labels, *place.labels)
             if place.flat is not None:
                 self._draw_column_labels(painter, strip.matrix.column_labels, place)
         for figures, column in self._figure_columns(stack, layout):
             place = layout.strips[figures.strip]
-            face = self.face(min(place.label_scale, 0.92))
-            for row in shown_labels(len(figures.values), place.row_step, stack.row):
-                rect = self._line(place, row, column.left(), column.right())
-                text = short(figures.values[row], stack.decimals)
-                write(painter, rect, text, face, self._ink(stack, row), RIGHT)
+            texts = tuple(short(value, stack.decimals) for value in figures.values)
+            self._write_rows(painter, stack, place, texts, column.left(), column.right())
 
     def _draw_column_labels(
         self, painter: QPainter, labels: tuple[str, ...], place: StripPlace
@@ -206,12 +199,29 @@ class StripStack(Canvas):
             painter.drawText(QPointF(0, 0), face.elided(text, 5.5 * em))
             painter.restore()
 
-    def _line(self, place: StripPlace, row: int, left: float, right: float) -> QRectF:
-        middle = place.cells.rect(row, 0).center().y()
-        return QRectF(left, middle - 0.8 * self.em, right - left, 1.6 * self.em)
-
-    def _ink(self, stack: Stack, row: int) -> str:
-        return self.theme.accent if row == stack.row else self.theme.text
+    def _write_rows(
+        self,
+        painter: QPainter,
+        stack: Stack,
+        place: StripPlace,
+        texts: tuple[str, ...],
+        left: float,
+        right: float,
+    ) -> None:
+        """A text beside each row, ended at the right; many of them, so nothing is done twice."""
+        face = self.face(place.label_scale)
+        lift = face.ascent - face.cap_height / 2
+        centres = place.cells.row_centres()
+        painter.setFont(face.font)
+        painter.setPen(QColor(self.theme.text))
+        for row in shown_labels(len(texts), place.row_step, stack.row):
+            text = face.elided(texts[row], right - left)
+            spot = QPointF(right - face.width(text), round(centres[row] - lift))
+            if row == stack.row:
+                painter.setPen(QColor(self.theme.accent))
+            painter.drawStaticText(spot, face.laid_out(text))
+            if row == stack.row:
+                painter.setPen(QColor(self.theme.text))
 
     def _draw_titles(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
         em, theme = self.em, self.theme

@@ -11,6 +11,9 @@ from visualizer.lenses.ranking import Ranking
 from visualizer.widgets import figures
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 
+# What lies behind these is next to impossible, and each takes time to write.
+MOST_TOKENS = 20
+
 
 class TokenRanks(Canvas):
     """Fills its height, then begins another column; the bars are of the record at the cursor.
@@ -59,16 +62,17 @@ class TokenRanks(Canvas):
         return 3.0 * self.em
 
     def _columns(self) -> int:
-        return max(1, min(3, int(self.width() / (29 * self.em))))
+        return max(1, min(2, int(self.width() / (29 * self.em))))
 
     def _per_column(self) -> int:
-        return max(int((self.height() - self._head()) / self._line()), 1)
+        fit = max(int((self.height() - self._head()) / self._line()), 1)
+        return min(fit, MOST_TOKENS // self._columns())
 
     def shown(self) -> int:
         """How many tokens there is room for."""
         if self._ranking is None:
             return 0
-        return min(len(self._ranking.labels), self._columns() * self._per_column())
+        return min(len(self._ranking.labels), self._columns() * self._per_column(), MOST_TOKENS)
 
     def line_rect(self, place: int) -> QRectF:
         """Where the token at this place of the list is drawn."""
