@@ -97,7 +97,7 @@ def quality(chance: Chance) -> Pair:
             noun,
             SPOKEN_OF,
             adjectives=0.08,
-            relative=relative_for(chance, noun) if chance.happens(0.12) else None,
+            relative=relative_for(chance, noun) if chance.happens(0.25) else None,
             may_be_unknown=adjective.sort != "old",
         )
         described = (f"adjective:{adjective.en} {noun.en}",)
@@ -253,7 +253,7 @@ def somebody(chance: Chance) -> NounPhrase:
     if chance.happens(0.6):
         return subject_pronoun(chance.one_of(tuple(SUBJECT_PRONOUNS)))
     noun = chance.one_of(nouns_with("adult", "kin", "friend"))
-    relative = relative_for(chance, noun) if chance.happens(0.12) else None
+    relative = relative_for(chance, noun) if chance.happens(0.2) else None
     return noun_phrase(chance, noun, SOMEBODY, adjectives=0.1, plural=0.15, relative=relative)
 
 
