@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
+    QIcon,
     QKeyEvent,
     QKeySequence,
     QResizeEvent,
@@ -24,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from model_core.bundled import resources
 from visualizer import actions, dialogs, fonts, i18n, keys
 from visualizer.i18n import tr
 from visualizer.panels.base import COLOURS, Panel
@@ -75,6 +77,7 @@ class MainWindow(QWidget):
         self.setProperty("role", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumSize(*LEAST_SIZE)
+        self.setWindowIcon(QIcon(str(resources() / "icons" / "glassformer.png")))
         self.setAcceptDrops(True)
         # Before the panels: words and colours have changed when they draw.
         store.changed.connect(self._on_changed)

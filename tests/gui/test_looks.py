@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from PySide6.QtGui import QRawFont
 from PySide6.QtWidgets import QApplication
 
 from tests.gui.samples import FONT
-from visualizer import fonts
+from visualizer import fonts, palettes
 from visualizer.palettes import contrast
 from visualizer.stylesheet import stylesheet
-from visualizer.theme import TEXT_PAIRS, THEMES, qpalette
+from visualizer.theme import TEXT_PAIRS, THEMES, Theme, qpalette, themed
 from visualizer.widgets import figures
 from visualizer.widgets.heatmap_cells import colour_indices
 
@@ -41,10 +43,18 @@ def test_contrast_is_the_ratio_that_wcag_defines():
     assert contrast("#767676", "#ffffff") >= 4.5 > contrast("#777777", "#ffffff")
 
 
-@pytest.mark.parametrize("name", THEMES)
+def looks() -> list[Theme]:
+    """Every theme with every palette that can be chosen."""
+    return [themed(*chosen) for chosen in product(THEMES, palettes.SEQUENTIAL, palettes.DIVERGING)]
+
+
+def name_of(theme: Theme) -> str:
+    return f"{theme.name}-{theme.sequential}-{theme.diverging[0]}"
+
+
+@pytest.mark.parametrize("theme", looks(), ids=name_of)
 @pytest.mark.parametrize("palette", ["sequential", "diverging", "mask"])
-def test_a_cells_number_can_be_read_on_every_colour_of_the_table(name, palette):
-    theme = THEMES[name]
+def test_a_cells_number_can_be_read_on_every_colour_of_the_table(theme, palette):
     for colour, white in zip(theme.table(palette), theme.ink(palette)):
         cell = "#" + bytes(colour).hex()
         assert contrast("#ffffff" if white else "#000000", cell) >= 4.5
@@ -55,6 +65,22 @@ def test_the_sequential_table_is_viridis():
     assert table.shape == (256, 3) and table.dtype == np.uint8
     # matplotlib: viridis(0), viridis(0.5), viridis(1.0)
     assert [bytes(table[i]).hex() for i in (0, 128, 255)] == ["440154", "21918c", "fde725"]
+
+
+@pytest.mark.parametrize("name", palettes.SEQUENTIAL)
+def test_a_sequential_palette_grows_lighter_all_the_way(name):
+    light = palettes.luminance(palettes.sequential(name))
+    assert (np.diff(light) > -0.001).all() and light[-1] - light[0] > 0.5
+
+
+@pytest.mark.parametrize("theme", looks(), ids=name_of)
+def test_a_diverging_palette_has_its_ground_in_the_middle_and_two_hues_at_its_ends(theme):
+    table = theme.table("diverging").astype(int)
+    ground = np.array([int(theme.surface[i : i + 2], 16) for i in (1, 3, 5)])
+    assert np.abs(table[127:129] - ground).max() < 16
+    # apart for those who see red and green alike too: in blue, or in lightness of what is left
+    low, high = table[40], table[215]
+    assert np.abs(low - high)[2] > 60 or np.abs(low[:2].mean() - high[:2].mean()) > 60
 
 
 @pytest.mark.parametrize("name", THEMES)

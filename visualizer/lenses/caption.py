@@ -130,13 +130,20 @@ def _flow_order(found: list[Chip]) -> list[Chip]:
 
 def run_message(run: Run | None) -> str:
     """The one sentence about a run that has no picture, or that is over before it began."""
-    if run is None or run.outcome == "ok":
+    if run is None:
         return ""
+    if run.outcome == "ok":
+        return tr("state.cut_off", n=run.rows) if is_cut_off(run) else ""
     if run.outcome == "empty":
         return tr("state.empty")
     if run.outcome == "too_long":
         return tr("state.too_long", n=run.length, limit=run.limit)
     return tr("state.immediate_end")
+
+
+def is_cut_off(run: Run) -> bool:
+    """Whether decoding came to the length limit before the model said that it is done."""
+    return bool(run.chosen) and not run.finished and run.inputs.target is None
 
 
 def unknown_reason(text: str) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
 
 from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
+from visualizer.lenses.caption import is_cut_off, run_message
 from visualizer.lenses.overview import timeline
 from visualizer.lenses.prediction import output_tokens
 from visualizer.panels.base import PLACE, Panel
@@ -91,6 +92,9 @@ class TransportPanel(Panel):
         chips = tuple(
             Chip(token.token, token.probability, faint=token.status == "todo") for token in tokens
         )
+        run = state.run
+        if run is not None and is_cut_off(run):
+            chips += (Chip(tr("output.limit"), tooltip=run_message(run), unknown=True),)
         self.chips.set_chips(chips, current)
         drawn = timeline(state)
         self.output_label.setVisible(not reads_matrix(state.model))

@@ -120,13 +120,26 @@ class Timeline(Canvas):
         for index, (segment, rect) in enumerate(zip(self._segments, self._places())):
             role = "accent" if index == here else segment.kind
             box(painter, rect, theme.color(f"{role}_soft"), None, 0.3 * em)
-            inner = rect.adjusted(0.3 * em, 0, -0.3 * em, 0)
-            if inner.width() >= 1.6 * em or small.width(segment.label) <= inner.width():
-                write(painter, inner, segment.label, small, theme.text)
+            if index != here:
+                self._label(painter, segment, rect)
         if self._segments:
             x = self.snap(self.x_of(self._step))
             line = QRectF(x - 1.5, 0, 3, self.height())
             box(painter, line, theme.accent, None, 1.5)
+            # over the cursor, on a ground of its own: the cursor shows above and below the word
+            segment, rect = self._segments[here], self._places()[here]
+            word = QRectF(0, 0, small.width(segment.label) + 0.3 * em, 1.15 * em)
+            word.moveCenter(rect.center())
+            if word.left() < line.right() and line.left() < word.right():
+                ground = word.intersected(rect.adjusted(0, 0.1 * em, 0, -0.1 * em))
+                box(painter, ground, theme.accent_soft, None, 0.2 * em)
+            self._label(painter, segment, rect)
+
+    def _label(self, painter: QPainter, segment: Segment, rect: QRectF) -> None:
+        em, small = self.em, self.face(fonts.SMALL)
+        inner = rect.adjusted(0.3 * em, 0, -0.3 * em, 0)
+        if inner.width() >= 1.6 * em or small.width(segment.label) <= inner.width():
+            write(painter, inner, segment.label, small, self.theme.text)
 
     # The pointer.
 
