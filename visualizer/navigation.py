@@ -40,7 +40,7 @@ def go_to_index(state: ViewState, index: int) -> ViewState:
     step = along.step(index)
     # the encoder has no token: the wish is kept for the way back to the decoder
     token = state.cursor.token if step.token is None else step.token
-    return put_cursor(state, Cursor(step.place.site, token))
+    return _put(state, Cursor(step.place.site, token))
 
 
 def next_op(state: ViewState) -> ViewState:
@@ -111,7 +111,7 @@ def go_to_site(state: ViewState, site: str) -> ViewState:
     tape = current_tape(state)
     if tape is None or site not in tape:
         return state
-    return put_cursor(state, replace(state.cursor, site=tape.plan.resolve(site)))
+    return _put(state, replace(state.cursor, site=tape.plan.resolve(site)))
 
 
 def go_to_record(state: ViewState, site: str) -> ViewState:
@@ -147,6 +147,22 @@ def advance(state: ViewState) -> ViewState:
     if along is None or index is None or index + 1 >= len(along):
         return replace(state, playing=False)
     return next_op(state)
+
+
+def _put(state: ViewState, cursor: Cursor) -> ViewState:
+    """Go to a place; within one picture of several records the selected cell stays selected."""
+    there = put_cursor(state, cursor)
+    if state.selected is None or there is state or current_token(there) != current_token(state):
+        return there
+    before, after, tape = current_place(state), current_place(there), current_tape(state)
+    if before is None or after is None or tape is None or before.block != after.block:
+        return there
+    axes = tape[before.site].axes, tape[after.site].axes
+    # a mean or a variance has one number per row, and behind it the row's cell is meant again
+    same = axes[0][-2:] == axes[1][-2:] or "1" in (axes[0][-1], axes[1][-1])
+    if after.kind.endswith("_attn") or before.sublayer == "mask" or not same:
+        return there
+    return select_cell(there, state.selected)
 
 
 def _in_encoder(state: ViewState) -> bool:

@@ -60,10 +60,23 @@ class Flow:
     high: float
 
 
+def has_flow(state: ViewState) -> bool:
+    """Whether the run has a residual stream: a lone attention has none."""
+    tape = current_tape(state)
+    return tape is not None and any("residual" in site for site in tape.sites)
+
+
+def is_flow_shown(state: ViewState) -> bool:
+    """Whether the whole model has the stage."""
+    return state.through_layers and has_flow(state)
+
+
 def flow(state: ViewState) -> Flow | None:
     """The norms of all residual records of the run on show."""
     tape, along, place = current_tape(state), current_walk(state), current_place(state)
     if tape is None or along is None or place is None or state.run is None:
+        return None
+    if not has_flow(state):
         return None
     sides = []
     for side in ("encoder", "decoder"):

@@ -93,9 +93,9 @@ def _norm_of(place: Place, along: Walk) -> str | None:
 
 
 def _where(state: ViewState, place: Place) -> str:
-    """ "decoder 1 · Add & Norm 2", in the words of the map."""
+    """ "decoder 1 · norm 2", in the words of the map."""
     if place.layer is None:
         return tr(f"side.{place.side}")
     number = place.sublayer.removeprefix("norm")
     layer = tr(f"map.{place.side}", n=place.layer + state.count_from)
-    return f"{layer} · {tr(f'block.{place.kind}')} {number}".rstrip()
+    return tr("residual.where", layer=layer, n=number)

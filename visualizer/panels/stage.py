@@ -12,7 +12,7 @@ from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.caption import Chip, caption, chips, run_message
 from visualizer.lenses.explanation import cell_name, cell_text, hover_text
-from visualizer.lenses.flow import flow
+from visualizer.lenses.flow import flow, has_flow, is_flow_shown
 from visualizer.lenses.numbers import exact
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.ranking import ranking
@@ -141,13 +141,13 @@ class StagePanel(Panel):
             self._matrix = stage(state)
             pictures = head_pictures(state)
             self._draw_words(state, next((p for p in pictures if p.selected), None))
-            self._draw_heads(() if state.through_layers else pictures)
+            self._draw_heads(() if is_flow_shown(state) else pictures)
             self._draw_picture(state)
             if not edits_cells(state):
                 self.editor.forget()
             self.empty.set_texts(*_empty_words(state))
             self.lower.setVisible(self._matrix is not None)
-        if not state.through_layers:
+        if not is_flow_shown(state):
             self._draw_cell(state)
         elif not fields <= POINTER:
             self._on_flow_left()
@@ -155,7 +155,7 @@ class StagePanel(Panel):
     def _draw_picture(self, state: ViewState) -> None:
         """The whole model, a sublayer's records together, or the one record."""
         matrix = self._matrix
-        whole = flow(state) if state.through_layers else None
+        whole = flow(state) if is_flow_shown(state) else None
         together = stack(state, matrix) if whole is None else None
         alone = whole is None and together is None and matrix is not None
         ranks = ranking(state, matrix) if alone else None
@@ -176,12 +176,12 @@ class StagePanel(Panel):
         current = next((i for i, chip in enumerate(self._chips) if chip.current), -1)
         labels = [chip.label for chip in self._chips]
         tips = [chip.site for chip in self._chips]
-        if self._chips:
+        if has_flow(state):
             labels.append(tr("flow.chip"))
             tips.append(tr("flow.tip"))
         self.ops.set_ops(
             tuple(labels),
-            len(self._chips) if state.through_layers else current,
+            len(self._chips) if is_flow_shown(state) else current,
             tuple(tips),
         )
         if words is None:

@@ -208,7 +208,8 @@ class LayerTable(Canvas):
         for text, cells in zip((rows.read_title, norm), places):
             bounds = cells.bounds()
             # a number's column is wider than its heading
-            rect = QRectF(bounds.left(), 0, bounds.width() + 1.4 * self.em, height)
+            wide = min(bounds.width() + 1.4 * self.em, self.width() - bounds.left())
+            rect = QRectF(bounds.left(), 0, wide, height)
             write(painter, rect, text, small, muted, LEFT)
         for text, (left, right) in zip("μσ", self._figures()):
             rect = QRectF(left, 0, right - left - 0.4 * self.em, height)

@@ -13,8 +13,11 @@ from visualizer.lenses.strips import Stack
 from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.heatmap_layout import Cells, edges, round_step
 
-# Rows lower than this are read better in two columns of strips.
-LOW_ROW = 0.7
+# Rows lower than this are read better in two columns of strips; of few cells, whose numbers are
+# written, sooner.
+LOW_ROW, LOW_NUMBERED_ROW = 0.7, 1.3
+# Of more cells nobody reads the numbers, and writing them takes longer than a step may.
+MOST_NUMBERS = 600
 # Of row labels, against the font of the widget.
 SMALLEST = 0.7
 TALLEST_ROW, WIDEST_CELL = 1.9, 3.6
@@ -49,6 +52,11 @@ def arrange_stack(canvas: Canvas, stack: Stack) -> StackLayout:
     return _across(canvas, stack) if stack.across else _down(canvas, stack)
 
 
+def is_numbered(stack: Stack) -> bool:
+    """Whether the cells are few enough to have their numbers in them."""
+    return sum(strip.matrix.values.size for strip in stack.strips) <= MOST_NUMBERS
+
+
 def _label_width(canvas: Canvas, labels: tuple[str, ...], most: float) -> float:
     face = canvas.face()
     return min(max((face.width(text) for text in labels), default=0.0), most * canvas.em)
@@ -81,7 +89,8 @@ def _down(canvas: Canvas, stack: Stack) -> StackLayout:
     count = len(rows)
     row = (height - plot - count * (head + gap)) / sum(rows)
     columns, per_column, in_slot = 1, count, False
-    if row < LOW_ROW * em and count > 2:
+    low = LOW_NUMBERED_ROW if is_numbered(stack) else LOW_ROW
+    if row < low * em and count > 2:
         # an odd number of strips leaves a free place for the plot
         per_column = (count + 1) // 2
         in_slot = curves is not None and count % 2 == 1

@@ -13,10 +13,7 @@ from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.curve_plot import CurvePlot, Spot
 from visualizer.widgets.heatmap_cells import CellPainter
 from visualizer.widgets.heatmap_layout import shown_labels
-from visualizer.widgets.strip_layout import StackLayout, StripPlace, arrange_stack
-
-# Of more cells nobody reads the numbers, and writing them takes longer than a step may.
-MOST_NUMBERS = 600
+from visualizer.widgets.strip_layout import StackLayout, StripPlace, arrange_stack, is_numbered
 
 
 class StripStack(Canvas):
@@ -156,7 +153,7 @@ class StripStack(Canvas):
         if not self._images:
             while len(self._painters) < len(stack.strips):
                 self._painters.append(CellPainter(self))
-            numbers = sum(strip.matrix.values.size for strip in stack.strips) <= MOST_NUMBERS
+            numbers = is_numbered(stack)
             self._images = [
                 cells.image(strip.matrix, place.cells, numbers)
                 for cells, strip, place in zip(self._painters, stack.strips, layout.strips)
