@@ -1,6 +1,6 @@
 """Paint every view of real small tapes at the process's own scale; exit 1 where a pixel lies.
 
-Run by test_views.py with QT_SCALE_FACTOR set, because the scale belongs to the whole process.
+Run by test_view_widgets.py with QT_SCALE_FACTOR set: the scale belongs to the whole process.
 The tapes are of 5 tokens of 9 numbers, and of 9 tokens of 5: rows and columns cannot be mixed up.
 """
 

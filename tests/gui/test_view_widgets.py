@@ -1,4 +1,4 @@
-"""The painted views of a sublayer's records: what lies under the pointer, at every scale and size."""
+"""The painted views of records: what lies under the pointer, at every scale and every size."""
 
 from __future__ import annotations
 
