@@ -12,6 +12,7 @@ from typing import Literal
 from visualizer import palettes
 from visualizer.state import (
     MATRIX_SITE,
+    SCALES,
     SPEEDS,
     Cell,
     Cursor,
@@ -255,6 +256,13 @@ def set_theme(state: ViewState, theme: Literal["light", "dark"]) -> ViewState:
 def follow_system(state: ViewState, theme: Literal["light", "dark"]) -> ViewState:
     """Look as the system does, which is `theme` now."""
     return replace(state, theme=theme, follow_system=True)
+
+
+def set_scale(state: ViewState, scale: float | None) -> ViewState:
+    """The size of type, the nearest one on offer; None leaves it to the window's size."""
+    if scale is None:
+        return replace(state, scale=None)
+    return replace(state, scale=min(SCALES, key=lambda offered: abs(offered - scale)))
 
 
 def set_sequential(state: ViewState, name: str) -> ViewState:

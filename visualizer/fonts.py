@@ -36,6 +36,14 @@ def install_fonts(
     return font
 
 
+def resize(app: QApplication, scale: float) -> None:
+    """The application's font at another size, 1 as designed."""
+    font = app.font()
+    if font.pointSizeF() != BASE_POINTS * scale:
+        font.setPointSizeF(BASE_POINTS * scale)
+        app.setFont(font)
+
+
 def scaled(font: QFont, factor: float, bold: bool = False) -> QFont:
     """The same face at another step of the type scale."""
     copy = QFont(font)

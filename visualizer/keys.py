@@ -54,6 +54,7 @@ SHEET = (
     "keys.undo",
     "keys.open",
     "keys.save",
+    "keys.zoom",
 )
 
 

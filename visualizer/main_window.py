@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -16,10 +16,10 @@ from PySide6.QtGui import (
     QKeySequence,
     QResizeEvent,
     QShortcut,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
     QWidget,
@@ -28,26 +28,24 @@ from PySide6.QtWidgets import (
 from model_core.bundled import resources
 from visualizer import actions, dialogs, fonts, i18n, keys
 from visualizer.i18n import tr
-from visualizer.panels.base import COLOURS, Panel
-from visualizer.panels.header import HeaderPanel
-from visualizer.panels.map import MapPanel
-from visualizer.panels.notice import NoticePanel
-from visualizer.panels.prediction import PredictionPanel
-from visualizer.panels.residual import ResidualPanel
-from visualizer.panels.stage import StagePanel
-from visualizer.panels.transport import TransportPanel
-from visualizer.state import ViewState
+from visualizer.panels.base import COLOURS
+from visualizer.state import SCALES, ViewState
 from visualizer.store import Store
 from visualizer.stylesheet import stylesheet
 from visualizer.theme import qpalette, theme_of
-from visualizer.widgets.canvas import Canvas
-from visualizer.widgets.controls import rule
 from visualizer.widgets.key_sheet import KeySheet
+from visualizer.workspace import Workspace
 
 LEAST_SIZE = (1120, 640)
-# Shares of the window's width, and the least and most pixels of a side panel.
-LEFT_SHARE, LEFT_ROOM = 0.156, (196, 300)
-RIGHT_SHARE, RIGHT_ROOM = 0.236, (290, 470)
+# From this size on everything is drawn this much larger, where nobody has chosen.
+LARGE_SIZES = (((3200, 1900), 1.75), ((2200, 1300), 1.25))
+SETTLED = 200  # milliseconds that the window's size has to stay
+
+
+def fitting_scale(width: int, height: int) -> float:
+    """The size of type that goes with a window's size in logical pixels."""
+    fits = (scale for (w, h), scale in LARGE_SIZES if width >= w and height >= h)
+    return next(fits, 1.0)
 
 
 class MainWindow(QWidget):
@@ -81,26 +79,38 @@ class MainWindow(QWidget):
         self.setAcceptDrops(True)
         # Before the panels: words and colours have changed when they draw.
         store.changed.connect(self._on_changed)
-        self._take_look(store.state)
-        self.header, self.notice = HeaderPanel(store), NoticePanel(store)
-        self.map, self.stage = MapPanel(store), StagePanel(store)
-        self.residual, self.prediction = ResidualPanel(store), PredictionPanel(store)
-        self.transport = TransportPanel(store)
-        self.panels: tuple[Panel, ...] = (
-            self.header,
-            self.notice,
-            self.map,
-            self.stage,
-            self.residual,
-            self.prediction,
-            self.transport,
-        )
-        self._lay_out()
-        # A click on what is painted takes the keys out of a text field, to the stage.
-        for panel in self.panels[2:]:
-            for canvas in panel.findChildren(Canvas):
-                canvas.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-                canvas.setFocusProxy(self.stage)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.timeout.connect(self._fit_type)
+        self._scale = store.state.scale or 1.0
+        self._fill()
+        for sequence, act in (
+            (QKeySequence.StandardKey.Open, self.browse),
+            (QKeySequence.StandardKey.Save, self.save),
+            (QKeySequence("Ctrl+Shift+S"), self.save_as),
+            (QKeySequence.StandardKey.Undo, store.undo),
+            (QKeySequence.StandardKey.Redo, store.redo),
+            (QKeySequence("Ctrl+L"), self._to_sentence),
+            (QKeySequence("Ctrl++"), self.larger),
+            (QKeySequence("Ctrl+="), self.larger),
+            (QKeySequence("Ctrl+-"), self.smaller),
+            (QKeySequence("Ctrl+0"), self.fitting),
+            (QKeySequence.StandardKey.HelpContents, self.show_keys),
+        ):
+            QShortcut(sequence, self).activated.connect(act)
+        self.stage.setFocus()
+
+    def _fill(self) -> None:
+        """Make the panels in the size of type that is due, in place of those there are."""
+        fonts.resize(QApplication.instance(), self._scale)
+        self._take_look(self.store.state)
+        self.workspace = Workspace(self.store, self._scale, self)
+        self.layout().addWidget(self.workspace)
+        for name in ("header", "notice", "map", "stage", "residual", "prediction", "transport"):
+            setattr(self, name, getattr(self.workspace, name))
+        self.panels = self.workspace.panels
         self.key_sheet = KeySheet(self)
         self.key_sheet.closed.connect(self._to_stage)
         self.header.openChosen.connect(self.openWanted)
@@ -110,48 +120,12 @@ class MainWindow(QWidget):
         self.header.saveAs.connect(self.save_as)
         self.header.left.connect(self._to_stage)
         self.header.keysWanted.connect(self.show_keys)
-        for sequence, act in (
-            (QKeySequence.StandardKey.Open, self.browse),
-            (QKeySequence.StandardKey.Save, self.save),
-            (QKeySequence("Ctrl+Shift+S"), self.save_as),
-            (QKeySequence.StandardKey.Undo, store.undo),
-            (QKeySequence.StandardKey.Redo, store.redo),
-            (QKeySequence("Ctrl+L"), self._to_sentence),
-            (QKeySequence.StandardKey.HelpContents, self.show_keys),
-        ):
-            QShortcut(sequence, self).activated.connect(act)
-        self.refresh()
-        self.stage.setFocus()
-
-    def _lay_out(self) -> None:
-        middle = QHBoxLayout()
-        middle.setSpacing(0)
-        middle.addWidget(self.map)
-        middle.addWidget(rule(vertical=True))
-        middle.addWidget(self.stage, 1)
-        middle.addWidget(rule(vertical=True))
-        self.right = QWidget()
-        self.right.setProperty("role", "surface")
-        right = QVBoxLayout(self.right)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(0)
-        right.addWidget(self.residual)
-        right.addWidget(self.prediction, 1)
-        middle.addWidget(self.right)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(self.header)
-        whole.addWidget(rule())
-        whole.addWidget(self.notice)
-        whole.addLayout(middle, 1)
-        whole.addWidget(rule())
-        whole.addWidget(self.transport)
+        self.workspace.fit(self.width())
+        self.workspace.refresh()
 
     def refresh(self) -> None:
         """Draw every panel from the state as it is."""
-        for panel in self.panels:
-            panel.refresh()
+        self.workspace.refresh()
 
     def finish_drawing(self) -> None:
         """Do at once what waits for an idle moment, for a picture without an event loop."""
@@ -164,6 +138,9 @@ class MainWindow(QWidget):
             self._take_look(new)
         if fields & {"model", "language"}:
             self._name_window(new)
+        if "scale" in fields:
+            # not while others still draw
+            self._settling.start(0)
 
     def _take_look(self, state: ViewState) -> None:
         i18n.set_language(state.language)
@@ -179,14 +156,49 @@ class MainWindow(QWidget):
         name = "" if state.model is None else state.model.name
         self.setWindowTitle(tr("ui.window.title", model=name) if name else "Glassformer")
 
+    # The size of type.
+
+    def larger(self) -> None:
+        """The next larger size of type."""
+        self.store.dispatch(actions.set_scale, min((s for s in SCALES if s > self._scale), default=2))
+
+    def smaller(self) -> None:
+        """The next smaller size of type."""
+        self.store.dispatch(
+            actions.set_scale, max((s for s in SCALES if s < self._scale), default=SCALES[0])
+        )
+
+    def fitting(self) -> None:
+        """The size of type that goes with the window's size."""
+        self.store.dispatch(actions.set_scale, None)
+
+    def _fit_type(self) -> None:
+        wanted = self.store.state.scale or fitting_scale(self.width(), self.height())
+        if wanted == self._scale:
+            return
+        self._scale = wanted
+        field, sheet = self.header.field, self.key_sheet
+        typing = field.cursorPosition() if field.hasFocus() else None
+        self.workspace.retire()
+        sheet.setParent(None)
+        sheet.deleteLater()
+        self._fill()
+        if typing is None:
+            self.stage.setFocus()
+        else:
+            self.header.field.setFocus()
+            self.header.field.setCursorPosition(typing)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self._fit_type()
+        super().showEvent(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
-        width = self.width()
-        for panel, share, (least, most) in (
-            (self.map, LEFT_SHARE, LEFT_ROOM),
-            (self.right, RIGHT_SHARE, RIGHT_ROOM),
-        ):
-            panel.setFixedWidth(round(min(max(share * width, least), most)))
+        self.workspace.fit(self.width())
         self.key_sheet.setGeometry(self.rect())
+        if self.isVisible():
+            # only once the size stays: making the panels takes longer than a frame
+            self._settling.start(SETTLED)
         super().resizeEvent(event)
 
     # Keys.

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from model_core import bundled
 from visualizer import actions, palettes
 from visualizer.i18n import LANGUAGES, tr
-from visualizer.state import Choices, ModelEntry, ViewState, offered_variants, silent_traits
+from visualizer.state import SCALES, Choices, ModelEntry, ViewState, offered_variants, silent_traits
 from visualizer.store import Store
 from visualizer.theme import system_theme
 
@@ -144,6 +144,8 @@ def view_menu(parent: QWidget, store: Store) -> Menu:
     menu.submenu(tr("ui.diverging"), signed, state.diverging, sets(actions.set_diverging))
     places = [(tr("ui.decimals.auto") if n is None else str(n), n) for n in DECIMALS]
     menu.submenu(tr("ui.decimals"), places, state.decimals_chosen, sets(actions.set_decimals))
+    sizes = [(tr("ui.scale.auto"), None), *((f"{size:.0%}", size) for size in SCALES)]
+    menu.submenu(tr("ui.scale"), sizes, state.scale, sets(actions.set_scale))
     counting = [("1", 1), ("0", 0)]
     menu.submenu(tr("ui.count_from"), counting, state.count_from, sets(actions.set_count_from))
     menu.addSeparator()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -70,6 +71,9 @@ class Settings:
             state = actions.follow_system(state, system_theme())
         state = actions.set_sequential(state, self._text("look/sequential"))
         state = actions.set_diverging(state, self._text("look/diverging"))
+        scale = self._text("look/scale")
+        if re.fullmatch(r"\d\.\d{1,2}", scale):
+            state = actions.set_scale(state, float(scale))
         decimals = self._text("look/decimals")
         if decimals.isascii() and decimals.isdecimal() and len(decimals) == 1:
             state = actions.set_decimals(state, int(decimals))
@@ -83,6 +87,7 @@ class Settings:
         self._file.setValue("look/theme", "system" if state.follow_system else state.theme)
         self._file.setValue("look/sequential", state.sequential)
         self._file.setValue("look/diverging", state.diverging)
+        self._file.setValue("look/scale", "" if state.scale is None else str(state.scale))
         chosen = state.decimals_chosen
         self._file.setValue("look/decimals", "" if chosen is None else str(chosen))
         self._file.setValue("look/language", state.language)

@@ -18,6 +18,8 @@ SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 FIRST_SITE = "decoder.layers.0.cross_attn.weights"
 # The input matrix of a worked example: its own site, and where a view of one starts.
 MATRIX_SITE = "encoder.embed.out"
+# Sizes of type that can be chosen.
+SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 # Decimals of float32 and of float64, where nobody has chosen.
 DECIMALS, FINE_DECIMALS = 2, 4
 
@@ -134,7 +136,8 @@ class ViewState:
     `through_layers` shows the whole model in place of the sublayer at the cursor.
     `sentence_number` is how many sentences the user has asked the task's generator for.
     `decimals_chosen` is None where the model decides. `follow_system` says that `theme` is the
-    system's. `file` is where Save writes, None where one has to be chosen first.
+    system's. `scale` is the size of type, 1 as designed, None where the window's size decides.
+    `file` is where Save writes, None where one has to be chosen first.
     """
 
     model: ModelEntry | None = None
@@ -152,6 +155,7 @@ class ViewState:
     count_from: int = 1
     theme: Literal["light", "dark"] = "light"
     follow_system: bool = False
+    scale: float | None = None
     sequential: str = "viridis"
     diverging: str = "blue_red"
     language: str = "en"

@@ -50,6 +50,10 @@ class Panel(QFrame):
         with self.store.drawing() as state:
             self._show(state, FIELDS)
 
+    def retire(self) -> None:
+        """Another panel takes this one's place: listen no more."""
+        self.store.changed.disconnect(self._on_changed)
+
     @property
     def painted_run(self) -> int:
         return self._painted(0)

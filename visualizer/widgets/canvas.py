@@ -125,7 +125,7 @@ class Canvas(QWidget):
         Opaque over the ground, so that showing it is a plain copy.
         """
         ratio = self.devicePixelRatioF()
-        full = (key, self.width(), self.height(), ratio, self.theme.name, self.font().key())
+        full = (key, self.width(), self.height(), ratio, self.theme, self.font().key())
         kept = self._layers.get(name)
         if kept is not None and kept[0] == full:
             return kept[1]

@@ -1,0 +1,97 @@
+"""What fills the window: the panels and where they lie, all in one size of type."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from visualizer.panels.base import Panel
+from visualizer.panels.header import HeaderPanel
+from visualizer.panels.map import MapPanel
+from visualizer.panels.notice import NoticePanel
+from visualizer.panels.prediction import PredictionPanel
+from visualizer.panels.residual import ResidualPanel
+from visualizer.panels.stage import StagePanel
+from visualizer.panels.transport import TransportPanel
+from visualizer.store import Store
+from visualizer.widgets.canvas import Canvas
+from visualizer.widgets.controls import rule
+
+# Shares of the window's width, and the least and most pixels of a side panel at 100 %.
+LEFT_SHARE, LEFT_ROOM = 0.156, (196, 300)
+RIGHT_SHARE, RIGHT_ROOM = 0.236, (290, 470)
+
+
+class Workspace(QWidget):
+    """Made anew for another size of type: every distance is measured in it when a panel is made."""
+
+    def __init__(self, store: Store, scale: float, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "page")
+        self._scale = scale
+        self.header, self.notice = HeaderPanel(store), NoticePanel(store)
+        self.map, self.stage = MapPanel(store), StagePanel(store)
+        self.residual, self.prediction = ResidualPanel(store), PredictionPanel(store)
+        self.transport = TransportPanel(store)
+        self.panels: tuple[Panel, ...] = (
+            self.header,
+            self.notice,
+            self.map,
+            self.stage,
+            self.residual,
+            self.prediction,
+            self.transport,
+        )
+        self._lay_out()
+        # A click on what is painted takes the keys out of a text field, to the stage.
+        for panel in self.panels[2:]:
+            for canvas in panel.findChildren(Canvas):
+                canvas.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+                canvas.setFocusProxy(self.stage)
+
+    def _lay_out(self) -> None:
+        middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self.map)
+        middle.addWidget(rule(vertical=True))
+        middle.addWidget(self.stage, 1)
+        middle.addWidget(rule(vertical=True))
+        self.right = QWidget()
+        self.right.setProperty("role", "surface")
+        right = QVBoxLayout(self.right)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(0)
+        right.addWidget(self.residual)
+        right.addWidget(self.prediction, 1)
+        middle.addWidget(self.right)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(self.header)
+        whole.addWidget(rule())
+        whole.addWidget(self.notice)
+        whole.addLayout(middle, 1)
+        whole.addWidget(rule())
+        whole.addWidget(self.transport)
+
+    def fit(self, width: int) -> None:
+        """Give the side panels their share of the window's width."""
+        for panel, share, (least, most) in (
+            (self.map, LEFT_SHARE, LEFT_ROOM),
+            (self.right, RIGHT_SHARE, RIGHT_ROOM),
+        ):
+            room = min(max(share * width, least * self._scale), most * self._scale)
+            panel.setFixedWidth(round(room))
+
+    def refresh(self) -> None:
+        """Draw every panel from the state as it is."""
+        for panel in self.panels:
+            panel.refresh()
+
+    def retire(self) -> None:
+        """Listen no more, and go."""
+        for panel in self.panels:
+            panel.retire()
+        self.hide()
+        self.setParent(None)
+        self.deleteLater()
