@@ -160,7 +160,9 @@ class MainWindow(QWidget):
 
     def larger(self) -> None:
         """The next larger size of type."""
-        self.store.dispatch(actions.set_scale, min((s for s in SCALES if s > self._scale), default=2))
+        self.store.dispatch(
+            actions.set_scale, min((s for s in SCALES if s > self._scale), default=2)
+        )
 
     def smaller(self) -> None:
         """The next smaller size of type."""
