@@ -34,6 +34,7 @@ from tests.gui.gallery_samples import (
     weights,
     wide,
 )
+from tests.gui.gallery_views import views
 from visualizer import fonts
 from visualizer.lenses.picture import Matrix
 from visualizer.stylesheet import stylesheet
@@ -353,6 +354,7 @@ def main() -> None:
                 ("window", window(size, attended, long)),
                 ("matrices", matrices(size)),
                 ("pieces", pieces(size)),
+                ("views", views(size)),
             ):
                 themed(page, theme)
                 page.show()

@@ -116,9 +116,10 @@ def _profile(view: View, read: str | None, roles: dict[str, str]) -> Curves | No
     if role == "out" and view.place.sublayer.startswith("norm"):
         site = roles["out"]
         lines.append(_row(view, site, row, tr("curve.out"), "output"))
-        for name, letter in zip(view.tape[site].inputs[1:], "γβ"):
+        learned = zip(view.tape[site].inputs[1:], "γβ", ("decoder", "muted"), strict=True)
+        for name, letter, colour in learned:
             values = np.asarray(view.tape.value_of(name))
-            lines.append(Line(letter, "muted", _counted(values), values, style="thin"))
+            lines.append(Line(letter, colour, _counted(values), values, style="thin"))  # type: ignore[arg-type]
     if role not in ("mean", "variance", "normalised", "out"):
         stream, added = view.tape[read].inputs[:2]
         lines.append(_row(view, stream, row, "x", "encoder", thin=True))

@@ -83,6 +83,13 @@ def edges(start: float, cell: float, count: int, ratio: float) -> np.ndarray:
     return first + np.round(np.arange(count + 1) * size).astype(np.int64)
 
 
+def whole_pixels(size: float, ratio: float) -> float:
+    """A row's height as whole device pixels, where rows are high enough to look unequal else."""
+    if size * ratio < 6:
+        return max(size, 1.0 / ratio)
+    return math.floor(size * ratio) / ratio
+
+
 def shown_labels(count: int, step: int, current: int | None) -> list[int]:
     """Every step-th label, and the current one in place of those it would touch."""
     places = list(range(0, count, step))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ from visualizer.lenses.flow import Flow, FlowSide, flow_words
 from visualizer.lenses.picture import Matrix
 from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.heatmap_cells import CellPainter
-from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_labels
+from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_labels, whole_pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +101,7 @@ class LayerFlow(Canvas):
         title = 1.6 * em
         tallest = max(len(part.tokens) for part in flow.sides)
         room = (self.height() - head - 3 * title - 0.5 * em) / 2
-        line = max(math.floor(min(room / max(tallest, 1), 2.1 * em) * ratio), 1) / ratio
+        line = whole_pixels(min(room / max(tallest, 1), 2.1 * em), ratio)
         spaced = 1 if min(cell, line) * ratio >= 6 else 0
         first = title + head
         second = first + tallest * line + 2 * title

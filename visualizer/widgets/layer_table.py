@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
@@ -15,9 +13,12 @@ from visualizer.lenses.numbers import short
 from visualizer.lenses.picture import Matrix
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, write
 from visualizer.widgets.heatmap_cells import as_image, colour_indices
-from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_labels
+from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_labels, whole_pixels
 
 Spot = tuple[str, int, int]
+
+# More tokens than these share the height of so many lines.
+MOST_LINES = 10
 
 
 class Bands(Cells):
@@ -119,7 +120,7 @@ class LayerTable(Canvas):
 
     def sizeHint(self) -> QSize:
         count = self._rows.read.values.shape[0] if self._rows is not None else 4
-        lines = min(count, 12)
+        lines = min(count, MOST_LINES)
         return QSize(round(20 * self.em), round(self._head() + lines * self._line()))
 
     def minimumSizeHint(self) -> QSize:
@@ -152,7 +153,7 @@ class LayerTable(Canvas):
         if self._places is None or self._places[0].ratio != ratio:
             count, columns = rows.read.values.shape
             line = min((self.height() - self._head()) / count, self._line())
-            line = max(math.floor(line * ratio), 1) / ratio
+            line = whole_pixels(line, ratio)
             down = edges(self._head(), line, count, ratio)
             gap = round(0.22 * line * ratio)
             found = []

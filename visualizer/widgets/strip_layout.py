@@ -11,7 +11,7 @@ from PySide6.QtCore import QRectF
 from visualizer import fonts
 from visualizer.lenses.strips import Stack
 from visualizer.widgets.canvas import Canvas
-from visualizer.widgets.heatmap_layout import Cells, edges, round_step
+from visualizer.widgets.heatmap_layout import Cells, edges, round_step, whole_pixels
 
 # Rows lower than this are read better in two columns of strips; of few cells, whose numbers are
 # written, sooner.
@@ -102,8 +102,7 @@ def _down(canvas: Canvas, stack: Stack) -> StackLayout:
             plot = below
         else:
             per_column, in_slot = count, False
-    row = min(max(row, 1.0 / ratio), TALLEST_ROW * em)
-    row = max(math.floor(row * ratio), 1) / ratio
+    row = whole_pixels(min(row, TALLEST_ROW * em), ratio)
     room = width / columns
     labels = max(_label_width(canvas, strip.matrix.row_labels, 7.0) for strip in stack.strips)
     labels = min(labels + 0.6 * em, 0.28 * room)
