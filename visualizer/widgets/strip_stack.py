@@ -38,8 +38,8 @@ class StripStack(Canvas):
         self._plot: CurvePlot | None = None
         self._images: list[QImage] = []
         self._painters: list[CellPainter] = []
-        # counts the stacks whose numbers or places differ: what is kept of one is not another's
-        self._generation = 0
+        # what decides where everything lies and which labels are written
+        self._key: tuple[object, ...] = ()
         self._hovered: Spot | None = None
 
     # Setters.
@@ -48,18 +48,12 @@ class StripStack(Canvas):
         before = self._stack
         self._stack = stack
         self._plot = None
-        same = (
-            stack is not None
-            and before is not None
-            and stack.run is before.run
-            and stack.key == before.key
-        )
-        if not same or _plot_key(stack) != _plot_key(before):
-            # no signal: it tells what the pointer does, and the owner knows the new picture
-            self._layout = None
-            self._generation += 1
+        key = _layout_key(stack)
+        if key != self._key:
+            self._key, self._layout, self._images = key, None, []
+        if stack is None or before is None or not _same_numbers(stack, before):
             self._images = []
-        if not same:
+            # no signal: it tells what the pointer does, and the owner knows the new picture
             self._hovered = None
         self.update()
 
@@ -126,7 +120,6 @@ class StripStack(Canvas):
     def relayout(self) -> None:
         self._layout = self._plot = None
         self._images = []
-        self._generation += 1
 
     def _ready(self) -> StackLayout | None:
         stack = self._stack
@@ -147,9 +140,12 @@ class StripStack(Canvas):
         if stack is None or layout is None:
             painter.fillRect(self.rect(), QColor(self.theme.surface))
             return
-        key = (self._generation, stack.row)
-        words = self.layer("words", key, lambda p: self._draw_words(p, stack, layout))
-        painter.drawPixmap(0, 0, words)
+        # pictures of different build take turns while one steps: each keeps its labels
+        name = f"labels of {len(stack.strips)}"
+        labels = self.layer(
+            name, (self._key, stack.row), lambda p: self._draw_labels(p, stack, layout)
+        )
+        painter.drawPixmap(0, 0, labels)
         if not self._images:
             while len(self._painters) < len(stack.strips):
                 self._painters.append(CellPainter(self))
@@ -161,17 +157,20 @@ class StripStack(Canvas):
         for image, place in zip(self._images, layout.strips):
             painter.drawImage(place.cells.bounds().topLeft(), image)
         self._draw_titles(painter, stack, layout)
+        self._draw_figures(painter, stack, layout)
         if self._plot is not None:
             self._plot.draw(painter)
         self._draw_marks(painter, stack, layout)
 
-    def _draw_words(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
-        """What does not change while one steps through the records: labels and figures."""
+    def _draw_labels(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
+        """What does not change while one steps through the records."""
         for strip, place in zip(stack.strips, layout.strips, strict=True):
             labels = strip.matrix.row_labels
             self._write_rows(painter, stack, place, labels, *place.labels)
             if place.flat is not None:
                 self._draw_column_labels(painter, strip.matrix.column_labels, place)
+
+    def _draw_figures(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
         for figures, column in self._figure_columns(stack, layout):
             place = layout.strips[figures.strip]
             texts = tuple(short(value, stack.decimals) for value in figures.values)
@@ -356,8 +355,23 @@ def _round(centre: QPointF, half: float) -> QRectF:
     return QRectF(centre.x() - half, centre.y() - half, 2 * half, 2 * half)
 
 
-def _plot_key(stack: Stack | None) -> tuple[object, ...]:
-    """What decides where the plot lies."""
-    if stack is None or stack.curves is None:
+def _same_numbers(one: Stack, other: Stack) -> bool:
+    return one.run is other.run and one.key == other.key
+
+
+def _layout_key(stack: Stack | None) -> tuple[object, ...]:
+    """What decides where everything lies, beside the widget's size and font."""
+    if stack is None:
         return ()
-    return (stack.curves.share, stack.curves.aligned)
+    strips = tuple(
+        (
+            strip.matrix.values.shape,
+            strip.matrix.row_labels,
+            (strip.title, strip.matrix.column_labels) if stack.across else (),
+        )
+        for strip in stack.strips
+    )
+    curves = stack.curves
+    plot = () if curves is None else (curves.share, curves.aligned)
+    figures = tuple(figures.strip for figures in stack.figures)
+    return (stack.across, strips, figures, plot, stack.decimals)
