@@ -150,6 +150,8 @@ class Session(QObject):
             self.open(self._fallback)
             return
         details = details or str(self._asked_for)
+        if isinstance(self._asked_for, Path) and not self._asked_for.exists():
+            self.store.dispatch(actions.forget_recent, str(self._asked_for))
         self.store.dispatch(
             actions.show_notice, "error.open", "error", details, file=name, reason=reason
         )

@@ -15,6 +15,8 @@ from visualizer.run import Cancelled, compute, open_entry, save_entry
 from visualizer.state import AS_IT_IS, Choices, Inputs, ModelEntry
 
 LONGEST_SENTENCE = 300
+# What a file that is being written may keep the program from ending, in milliseconds.
+LONGEST_WRITE = 60_000
 # (the request's number, whether it is no longer wanted) -> a result, None for none
 Work = Callable[[int, Callable[[], bool]], Any]
 
@@ -114,6 +116,7 @@ class Engine(QObject):
         self._pool.setExpiryTimeout(-1)
         self._runs, self._models = Lane(self._pool, self), Lane(self._pool, self)
         self._opening = ""
+        self._writing = 0
         self._runs.done.connect(self._run_done)
         self._runs.failed.connect(self._run_failed)
         self._models.done.connect(self._model_opened)
@@ -135,6 +138,7 @@ class Engine(QObject):
 
     def save(self, entry: ModelEntry, inputs: Inputs, path: Path) -> None:
         """Write the model; nothing that comes later cancels it, and shutdown waits for it."""
+        self._writing += 1
         self._pool.start(lambda: self._save(entry, inputs, path))
 
     def _save(self, entry: ModelEntry, inputs: Inputs, path: Path) -> None:
@@ -154,7 +158,8 @@ class Engine(QObject):
         self._runs.stop()
         self._models.stop()
         self._spare.stop()
-        return bool(self._pool.waitForDone(milliseconds))
+        patience = LONGEST_WRITE if self._writing else milliseconds
+        return bool(self._pool.waitForDone(patience))
 
     def _was_prepared(self, number: int, anything: bool) -> None:
         self.prepared.emit(anything)
@@ -172,6 +177,7 @@ class Engine(QObject):
         self.open_failed.emit(self._opening, reason, details)
 
     def _take_written(self, name: str, saved: object, reason: str, details: str) -> None:
+        self._writing -= 1
         if reason:
             self.save_failed.emit(name, reason, details)
         else:

@@ -377,3 +377,11 @@ def test_a_click_on_the_stage_takes_the_keys_out_of_the_field(live):  # noqa: F8
     cell = heatmap.cell_rect(1, 1).center().toPoint()
     live.qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=cell)
     assert live.window.stage.hasFocus() and live.state.selected == (1, 1)
+
+
+def test_a_recent_file_that_is_gone_leaves_the_list(live, checkpoint, caplog):  # noqa: F811
+    live.open(checkpoint)
+    checkpoint.unlink()
+    live.session.open(checkpoint)
+    assert "not opened" in live.notice()
+    assert live.state.recent == ()
