@@ -67,6 +67,15 @@ def edit_cell(state: ViewState, cell: Cell, value: float) -> ViewState:
     return _with_inputs(state, cells=cells)
 
 
+def begin_editing(state: ViewState, cell: Cell) -> ViewState:
+    """Type over a number of the input matrix, where that is what the stage shows."""
+    return replace(state, selected=cell, editing=cell) if edits_cells(state) else state
+
+
+def end_editing(state: ViewState) -> ViewState:
+    return replace(state, editing=None)
+
+
 def reset_cells(state: ViewState) -> ViewState:
     """The worked example's own input matrix again."""
     return _with_inputs(state, cells=())
@@ -134,6 +143,7 @@ def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
         cursor=cursor,
         head=head,
         selected=None,
+        editing=None,
         hovered=None,
         hovered_site=None,
         playing=False,
@@ -154,6 +164,7 @@ def reopen_model(state: ViewState, entry: ModelEntry) -> ViewState:
         run=None,
         head=head,
         selected=None,
+        editing=None,
         hovered=None,
         hovered_site=None,
         notice=None,
@@ -192,7 +203,9 @@ def put_cursor(state: ViewState, cursor: Cursor) -> ViewState:
     """Go to a place. A cell stays selected only as long as its picture is looked at."""
     if cursor == state.cursor:
         return state
-    return replace(state, cursor=cursor, selected=None, hovered=None, hovered_site=None)
+    return replace(
+        state, cursor=cursor, selected=None, editing=None, hovered=None, hovered_site=None
+    )
 
 
 def select_head(state: ViewState, head: int) -> ViewState:

@@ -133,6 +133,7 @@ class ViewState:
     """What the window shows. Cells count rows and columns of the picture on the stage.
 
     `hovered_site` is the record that the hovered cell belongs to, None for the cursor's own.
+    `editing` is the cell of an input matrix that is being typed over.
     `through_layers` shows the whole model in place of the sublayer at the cursor.
     `sentence_number` is how many sentences the user has asked the task's generator for.
     `decimals_chosen` is None where the model decides. `follow_system` says that `theme` is the
@@ -146,6 +147,7 @@ class ViewState:
     cursor: Cursor = field(default_factory=Cursor)
     head: int = 0
     selected: Cell | None = None
+    editing: Cell | None = None
     hovered: Cell | None = None
     hovered_site: str | None = None
     through_layers: bool = False

@@ -14,7 +14,7 @@ from visualizer.state import Inputs, ViewState, changed_fields
 
 LONGEST_HISTORY = 200
 # What a person does between two edits; after one of these the next edit is an undo step of its own.
-_SEALS = frozenset({"cursor", "head", "selected", "playing"})
+_SEALS = frozenset({"cursor", "head", "selected", "editing", "playing"})
 # Moving a sampling control switches sampling on, and typing lets the model decode again.
 _CONSEQUENCES = frozenset({"strategy", "target"})
 
@@ -79,6 +79,13 @@ class Store(QObject):
         """Forward again to the inputs that undo left."""
         self._restore(self._redo, self._undo)
 
+    def abandon(self) -> None:
+        """Take back the edit that is being made, as if it had never been begun."""
+        if self._undo and self._last_edit:
+            old, new = self._state, restore_inputs(self._state, self._undo.pop())
+            self._last_edit = frozenset()
+            self._swap(old, new, changed_fields(old, new))
+
     def _restore(self, taken: list[Inputs], given: list[Inputs]) -> None:
         if not taken:
             return
@@ -105,8 +112,7 @@ class Store(QObject):
             self._last_edit = frozenset()
         elif "inputs" in changes:
             edit = _edited(old.inputs, new.inputs)
-            # a sentence is typed letter by letter, but each number that is put in is a step
-            if edit != self._last_edit or "cells" in edit:
+            if edit != self._last_edit:
                 self._undo.append(old.inputs)
                 del self._undo[:-LONGEST_HISTORY]
             self._last_edit = edit

@@ -74,8 +74,10 @@ def test_a_digit_types_over_the_chosen_cell_and_enter_opens_it(worked):
 def test_escape_leaves_the_number_as_it_was(worked):
     editor = worked.window.stage.editor
     worked.press(KEY.Key_9)
+    assert worked.state.inputs.cells == ((0, 0, 9.0),)
     worked.press(KEY.Key_Escape, widget=editor)
     assert not editor.isVisible() and worked.state.inputs.cells == ()
+    assert not worked.store.can_undo and not worked.store.can_redo
     assert worked.window.stage.hasFocus()
 
 
@@ -97,10 +99,25 @@ def test_what_is_no_number_is_one_quiet_sentence(worked, text):
     editor.clear()
     worked.qtbot.keyClicks(editor, text)
     worked.press(KEY.Key_Return, widget=editor)
-    assert editor.isVisible() and worked.state.inputs.cells == ()
+    assert editor.isVisible()
     assert "no number" in worked.window.notice.bar.sentence.text()
     worked.window.transport.speed.setFocus()
     assert not editor.isVisible() and worked.state.inputs.cells == ()
+    assert not worked.store.can_undo
+
+
+def test_every_number_that_is_typed_is_computed_at_once_and_is_one_step_of_undo(worked):
+    editor = worked.window.stage.editor
+    double_click(worked, 1, 1)
+    for typed, value in (("4", 4.0), ("4.", 4.0), ("4.2", 4.2), ("4.25", 4.25)):
+        worked.qtbot.keyClicks(editor, typed[-1])
+        settled(worked)
+        assert editor.isVisible() and editor.text() == typed
+        assert x(worked)[1] == [2.8415, value]
+    worked.press(KEY.Key_Return, widget=editor)
+    worked.press(KEY.Key_Z, HELD.ControlModifier)
+    settled(worked)
+    assert x(worked)[1] == [2.8415, 2.5403] and not worked.store.can_undo
 
 
 def test_a_click_elsewhere_takes_the_number(worked):

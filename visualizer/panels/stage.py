@@ -36,7 +36,7 @@ from visualizer.widgets.strip_stack import StripStack
 from visualizer.widgets.text_block import TextBlock
 from visualizer.widgets.token_ranks import TokenRanks
 
-DRAWN_BY = frozenset({"run", "cursor", "head", "selected", "model", "through_layers"})
+DRAWN_BY = frozenset({"run", "cursor", "head", "selected", "editing", "model", "through_layers"})
 POINTER = frozenset({"hovered", "hovered_site"})
 
 
@@ -109,7 +109,8 @@ class StagePanel(Panel):
         self.heatmap.left.connect(self._on_left)
         self.heatmap.cellClicked.connect(self._on_clicked)
         self.heatmap.cellDoubleClicked.connect(self._on_double_clicked)
-        self.editor.committed.connect(self._on_number)
+        self.editor.changed.connect(self._on_number)
+        self.editor.cancelled.connect(self._on_editor_cancelled)
         self.editor.refused.connect(self._on_no_number)
         self.editor.left.connect(self._on_editor_left)
         self.ranks.tokenHovered.connect(self._on_token_hovered)
@@ -143,8 +144,10 @@ class StagePanel(Panel):
             self._draw_words(state, next((p for p in pictures if p.selected), None))
             self._draw_heads(() if is_flow_shown(state) else pictures)
             self._draw_picture(state)
-            if not edits_cells(state):
+            if state.editing is None:
                 self.editor.forget()
+            else:
+                self.editor.follow(self.heatmap.cell_rect(*state.editing))
             self.empty.set_texts(*_empty_words(state))
             self.lower.setVisible(self._matrix is not None)
         if not is_flow_shown(state):
@@ -298,7 +301,7 @@ class StagePanel(Panel):
 
     def _edit(self, cell: Cell, typed: str = "") -> None:
         assert self._matrix is not None
-        self.store.dispatch(actions.select_cell, cell)
+        self.store.dispatch(actions.begin_editing, cell)
         self.editor.setAccessibleName(tr("ui.cell", name=cell_name(self._matrix, cell)))
         number = exact(self._matrix.values[cell])
         self.editor.open(cell, self.heatmap.cell_rect(*cell), number, typed)
@@ -315,7 +318,12 @@ class StagePanel(Panel):
     def _on_no_number(self, text: str) -> None:
         self.store.dispatch(actions.show_notice, "error.cell", "error", text=text)
 
+    def _on_editor_cancelled(self) -> None:
+        self.store.abandon()
+        self.store.dispatch(actions.end_editing)
+
     def _on_editor_left(self, way: Cell) -> None:
+        self.store.dispatch(actions.end_editing)
         selected = self.store.state.selected
         if selected is not None:
             self.store.dispatch(actions.move_selected, selected, way)

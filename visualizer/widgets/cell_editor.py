@@ -30,13 +30,14 @@ BEGINNINGS = "0123456789+-−.,"
 
 
 class CellEditor(QLineEdit):
-    """committed(cell, value), refused(text) of what is no number, left(way) when it closes.
+    """changed(cell, value) with each number that is typed, refused(text) of what is none.
 
-    Enter, an arrow up or down and Tab take the number, Esc leaves the old one. A click elsewhere
-    takes it too, as far as it is one.
+    left(way) when it closes: Enter, an arrow up or down and Tab, or a click elsewhere.
+    cancelled() where the old number is wanted back: Esc, or no number and a click elsewhere.
     """
 
-    committed = Signal(object, float)
+    changed = Signal(object, float)
+    cancelled = Signal()
     refused = Signal(str)
     left = Signal(object)
 
@@ -46,29 +47,36 @@ class CellEditor(QLineEdit):
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setMaxLength(40)
         self.cell: Cell | None = None
-        self._before = ""
+        self.textEdited.connect(self._on_edited)
         self.hide()
 
     def open(self, cell: Cell, place: QRectF, number: str, typed: str = "") -> None:
         """Over `place`, with the number selected, or with what was typed in its stead."""
-        self.cell, self._before = cell, number
-        em = fonts.em(self.font())
-        width, height = round(max(place.width(), 6 * em)), round(max(place.height(), 2.2 * em))
-        self.resize(width, min(height, round(2.6 * em)))
-        centre = place.center()
-        left = min(max(round(centre.x() - width / 2), 0), self.parentWidget().width() - width)
-        self.move(left, round(centre.y() - self.height() / 2))
+        self.cell = cell
+        self.follow(place)
         self.setText(typed or number)
         if not typed:
             self.selectAll()
         self.show()
         self.raise_()
         self.setFocus(Qt.FocusReason.OtherFocusReason)
+        if typed:
+            self._on_edited(typed)
+
+    def follow(self, place: QRectF) -> None:
+        """The cell lies there now."""
+        em = fonts.em(self.font())
+        width, height = round(max(place.width(), 6 * em)), round(max(place.height(), 2.2 * em))
+        self.resize(width, min(height, round(2.6 * em)))
+        centre = place.center()
+        left = min(max(round(centre.x() - width / 2), 0), self.parentWidget().width() - width)
+        self.move(left, round(centre.y() - self.height() / 2))
 
     def cancel(self) -> None:
         """Leave the number as it was."""
         if self.cell is not None:
-            self._close((0, 0))
+            self.forget()
+            self.cancelled.emit()
 
     def forget(self) -> None:
         """The cell is no longer on show: close without a word."""
@@ -81,23 +89,19 @@ class CellEditor(QLineEdit):
     def set_theme(self, theme: Theme) -> None:
         """Everything comes from the application's style sheet."""
 
-    def _take(self, way: Cell) -> bool:
-        """Hand the number over and close; what is no number stays, and is said."""
-        text, cell = self.text(), self.cell
-        assert cell is not None
+    def _on_edited(self, text: str) -> None:
         value = read_number(text)
-        if value is None:
-            self.refused.emit(text)
-            self.selectAll()
-            return False
-        self._close(way)
-        if text != self._before:
-            self.committed.emit(cell, value)
-        return True
+        if value is not None and self.cell is not None:
+            self.changed.emit(self.cell, value)
 
-    def _close(self, way: Cell) -> None:
-        self.forget()
-        self.left.emit(way)
+    def _take(self, way: Cell) -> None:
+        """Close; what is no number stays, and is said."""
+        if read_number(self.text()) is None:
+            self.refused.emit(self.text())
+            self.selectAll()
+        else:
+            self.forget()
+            self.left.emit(way)
 
     def event(self, event: QEvent) -> bool:
         # Qt would move the focus by Tab before keyPressEvent
