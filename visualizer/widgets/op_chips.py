@@ -27,6 +27,9 @@ class OpChips(Canvas):
         self._hovered: int | None = None
         self._to_right = False
         self._rects: list[QRectF] | None = None
+        # A layout asks for the same few widths again and again.
+        self._widths: dict[float, list[float]] = {}
+        self._heights: dict[int, int] = {}
 
     def set_ops(
         self, labels: tuple[str, ...], current: int, tooltips: tuple[str, ...] = ()
@@ -36,7 +39,7 @@ class OpChips(Canvas):
             return
         if labels != self._labels:
             self._labels = labels
-            self._rects = None
+            self.relayout()
             self.updateGeometry()
         self._tooltips, self._current = tooltips, current
         self.update()
@@ -57,8 +60,10 @@ class OpChips(Canvas):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        lines = max(len(self._lines(width)), 1)
-        return round(lines * self._line() + (lines - 1) * 0.35 * self.em)
+        if width not in self._heights:
+            lines = max(len(self._lines(width)), 1)
+            self._heights[width] = round(lines * self._line() + (lines - 1) * 0.35 * self.em)
+        return self._heights[width]
 
     def rect_of(self, index: int) -> QRectF:
         return self._places()[index]
@@ -68,12 +73,15 @@ class OpChips(Canvas):
     def _line(self) -> float:
         return 1.9 * self.em
 
-    def _chip_width(self, label: str, padding: float) -> float:
-        return max(self.face(fonts.SMALL).width(label) + 2 * padding * self.em, 1.9 * self.em)
+    def _chip_widths(self, padding: float) -> list[float]:
+        if padding not in self._widths:
+            em, face = self.em, self.face(fonts.SMALL)
+            wide = (face.width(label) + 2 * padding * em for label in self._labels)
+            self._widths[padding] = [max(width, 1.9 * em) for width in wide]
+        return self._widths[padding]
 
     def _wide(self, padding: float) -> float:
-        gap = 0.4 * self.em
-        return sum(self._chip_width(t, padding) + gap for t in self._labels) - gap
+        return sum(self._chip_widths(padding)) + 0.4 * self.em * (len(self._labels) - 1)
 
     def _padding(self, width: float) -> float:
         for padding in (0.75, 0.6, 0.45):
@@ -86,8 +94,8 @@ class OpChips(Canvas):
         padding, gap = self._padding(width), 0.4 * self.em
         lines: list[list[tuple[int, float]]] = []
         used = 0.0
-        for index, label in enumerate(self._labels):
-            wide = min(self._chip_width(label, padding), width)
+        for index, own in enumerate(self._chip_widths(padding)):
+            wide = min(own, width)
             if not lines or used + wide > width + 0.5:
                 lines.append([])
                 used = 0.0
@@ -97,6 +105,8 @@ class OpChips(Canvas):
 
     def relayout(self) -> None:
         self._rects = None
+        self._widths.clear()
+        self._heights.clear()
 
     def _places(self) -> list[QRectF]:
         if self._rects is None:
