@@ -130,13 +130,27 @@ class Scores(Op):
         q, k = operands
         at_q, at_k = index[:-1], (*index[:-2], index[-1])
         pairs = list(zip(row(q, at_q).tolist(), row(k, at_k).tolist(), strict=True))
+        scaled = self._scale_text(len(pairs))
         terms = tuple(
-            Term(f"q[{i}] * k[{i}]", q.name, (*at_q, i), a * b * self.scale)
+            Term(
+                f"q[{i}] * k[{i}]{scaled}",
+                q.name,
+                (*at_q, i),
+                a * b * self.scale,
+                (a, b, self.scale),
+            )
             for i, (a, b) in enumerate(pairs)
         )
         text = total([f"{number(a)} * {number(b)}" for a, b in pairs])
-        value = math.fsum(a * b for a, b in pairs) * self.scale
-        return Explanation(value, f"({text}) * {number(self.scale)}", terms)
+        product = math.fsum(a * b for a, b in pairs)
+        steps = {"product": product, "scale": self.scale, "width": float(len(pairs))}
+        return Explanation(product * self.scale, f"({text}) * {number(self.scale)}", terms, steps)
+
+    def _scale_text(self, width: int) -> str:
+        """The scale as people write it, behind what it scales."""
+        if math.isclose(self.scale, 1 / math.sqrt(width), rel_tol=1e-9):
+            return f" / √{width}"
+        return "" if self.scale == 1.0 else f" * {self.scale:g}"
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]} @ {names[1]}.swapaxes(-1, -2) * {self.scale!r}"
@@ -212,7 +226,7 @@ class Context(Op):
         shares = row(weights, (*leading, token)).tolist()
         values = np.asarray(v.value[(*leading, slice(None), channel)], np.float64).tolist()
         terms = tuple(
-            Term(f"w[{key}] * v[{key},{channel}]", v.name, (*leading, key, channel), w * x)
+            Term(f"w[{key}] * v[{key},{channel}]", v.name, (*leading, key, channel), w * x, (w, x))
             for key, (w, x) in enumerate(zip(shares, values, strict=True))
         )
         text = total([f"{number(w)} * {number(x)}" for w, x in zip(shares, values, strict=True)])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,20 +22,28 @@ class Operand(NamedTuple):
 
 
 class Term(NamedTuple):
-    """One contribution to a cell: where it comes from and its signed share."""
+    """One contribution to a cell: where it comes from and its signed share.
+
+    factors: the numbers whose product the share is, where it is a product
+    """
 
     label: str
     site: str
     index: Index  # type: ignore[assignment]  # hides tuple.index, which nobody needs
     value: float
+    factors: tuple[float, ...] = ()
 
 
 class Explanation(NamedTuple):
-    """How one cell comes about: evaluating `text` with EVALUATION_NAMES gives `value`."""
+    """How one cell comes about: evaluating `text` with EVALUATION_NAMES gives `value`.
+
+    steps: numbers on the way from the terms to the value, by the names that the op gives them
+    """
 
     value: float
     text: str
     terms: tuple[Term, ...]
+    steps: Mapping[str, float] = MappingProxyType({})
 
 
 # The names that an explanation's text may use; all of them take and give Python floats.

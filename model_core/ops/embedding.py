@@ -80,7 +80,7 @@ class Scale(Op):
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
         x = cell(operands[0], index)
         value = x * self.factor
-        term = Term(f"x * {self.factor:g}", operands[0].name, index, value)
+        term = Term(f"x * {self.factor:g}", operands[0].name, index, value, (x, self.factor))
         return Explanation(value, f"{number(x)} * {number(self.factor)}", (term,))
 
     def expression(self, names: Sequence[str]) -> str:
@@ -161,7 +161,9 @@ class SinusoidalPosition(Op):
         value = math.cos(angle) if cosine else math.sin(angle)
         wave = "cos" if cosine else "sin"
         text = f"{wave}({number(position)} / 10000.0 ** {number(exponent)})"
-        return Explanation(value, text, (Term("position", positions.name, index[:-1], position),))
+        term = Term("position", positions.name, index[:-1], position)
+        steps = {"position": position, "power": exponent * self.d_model, "width": self.d_model}
+        return Explanation(value, text, (term,), steps)
 
     def expression(self, names: Sequence[str]) -> str:
         channels = f"np.arange({self.d_model})"

@@ -75,7 +75,7 @@ class Linear(Op):
         left = x.value[row].astype(np.float64)
         right = W.value[:, column].astype(np.float64)
         terms = [
-            Term(f"x[{i}] * W[{i},{column}]", x.name, (*row, i), float(a * w))
+            Term(f"x[{i}] * W[{i},{column}]", x.name, (*row, i), float(a * w), (float(a), float(w)))
             for i, (a, w) in enumerate(zip(left, right, strict=True))
         ]
         parts = [f"{number(a)} * {number(w)}" for a, w in zip(left, right, strict=True)]

@@ -60,11 +60,12 @@ class Mean(Op):
         numbers = row(x, index[:-1]).tolist()
         width = len(numbers)
         terms = tuple(
-            Term(f"x[{i}] / {width}", x.name, (*index[:-1], i), v / width)
+            Term(f"x[{i}] / {width}", x.name, (*index[:-1], i), v / width, (v, 1 / width))
             for i, v in enumerate(numbers)
         )
         text = f"({total([number(v) for v in numbers])}) / {number(width)}"
-        return Explanation(math.fsum(numbers) / width, text, terms)
+        steps = {"total": math.fsum(numbers), "width": float(width)}
+        return Explanation(math.fsum(numbers) / width, text, terms, steps)
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]}.mean(axis=-1, keepdims=True)"
@@ -98,12 +99,19 @@ class Variance(Op):
         numbers, centre = row(x, index[:-1]).tolist(), cell(mean, index)
         width = len(numbers)
         terms = tuple(
-            Term(f"(x[{i}] - mean)² / {width}", x.name, (*index[:-1], i), (v - centre) ** 2 / width)
+            Term(
+                f"(x[{i}] - mean)² / {width}",
+                x.name,
+                (*index[:-1], i),
+                (v - centre) ** 2 / width,
+                (v - centre, v - centre, 1 / width),
+            )
             for i, v in enumerate(numbers)
         )
         squares = total([f"({number(v)} - {number(centre)}) ** 2" for v in numbers])
         value = math.fsum(term.value for term in terms)
-        return Explanation(value, f"({squares}) / {number(width)}", terms)
+        steps = {"mean": centre, "total": value * width, "width": float(width)}
+        return Explanation(value, f"({squares}) / {number(width)}", terms, steps)
 
     def expression(self, names: Sequence[str]) -> str:
         x, mean = names
@@ -151,11 +159,20 @@ class Normalise(Op):
         own, centre, spread = cell(x, index), cell(mean, at_row), cell(variance, at_row)
         root = math.sqrt(spread + self.eps)
         terms = (
-            Term(f"x[{index[-1]}] / sqrt(variance + eps)", x.name, index, own / root),
-            Term("-mean / sqrt(variance + eps)", mean.name, at_row, -centre / root),
+            Term(
+                f"x[{index[-1]}] / sqrt(variance + eps)", x.name, index, own / root, (own, 1 / root)
+            ),
+            Term(
+                "-mean / sqrt(variance + eps)",
+                mean.name,
+                at_row,
+                -centre / root,
+                (-centre, 1 / root),
+            ),
         )
         text = f"({number(own)} - {number(centre)}) / sqrt({number(spread)} + {number(self.eps)})"
-        return Explanation((own - centre) / root, text, terms)
+        steps = {"mean": centre, "variance": spread, "eps": self.eps}
+        return Explanation((own - centre) / root, text, terms, steps)
 
     def expression(self, names: Sequence[str]) -> str:
         x, mean, variance = names
@@ -190,7 +207,7 @@ class ScaleShift(Op):
         channel = index[-1:]
         own, factor, shift = cell(x, index), cell(gamma, channel), cell(beta, channel)
         terms = (
-            Term(f"x * gamma[{channel[0]}]", x.name, index, own * factor),
+            Term(f"x * gamma[{channel[0]}]", x.name, index, own * factor, (own, factor)),
             Term(f"beta[{channel[0]}]", beta.name, channel, shift),
         )
         text = f"{number(own)} * {number(factor)} + {number(shift)}"

@@ -26,6 +26,8 @@ from model_core.ops.base import (
 # -inf minus -inf and 0 / 0 would be nan. Both lie beyond what any other row can reach.
 LOWEST = -3e38
 TINY = 1e-37
+# Up to here an explanation tells e^x itself, beyond it e^x over the e^x of the largest.
+PLAIN_POWERS = 30.0
 
 
 def _shifted(x: Array, out: Array | None) -> Array:
@@ -83,16 +85,24 @@ class Softmax(Op):
         largest = float(scores.max())
         if largest == -math.inf:
             shares, text = np.zeros_like(scores), "0.0"
+            steps = {"shift": 0.0, "power": 0.0, "sum": 0.0}
         else:
             powers = np.exp(scores - largest)
             shares = powers / powers.sum()
             parts = [f"exp({number(s)} - {number(largest)})" for s in scores]
             text = f"{parts[index[-1]]} / ({total(parts)})"
+            # the plain powers where they are numbers that one can read
+            shift = 0.0 if abs(largest) <= PLAIN_POWERS else largest
+            steps = {
+                "shift": shift,
+                "power": math.exp(float(scores[index[-1]]) - shift),
+                "sum": float(powers.sum()) * math.exp(largest - shift),
+            }
         terms = tuple(
             Term(f"share of x[{key}]", x.name, (*index[:-1], key), float(share))
             for key, share in enumerate(shares)
         )
-        return Explanation(float(shares[index[-1]]), text, terms)
+        return Explanation(float(shares[index[-1]]), text, terms, steps)
 
     def expression(self, names: Sequence[str]) -> str:
         x = names[0]
@@ -140,7 +150,7 @@ class LogSoftmax(Op):
             Term(f"x[{index[-1]}]", x.name, index, own),
             Term("-log of the row's sum of e^x", x.name, top, -log_sum),
         )
-        return Explanation(own - log_sum, text, terms)
+        return Explanation(own - log_sum, text, terms, {"log_sum": log_sum})
 
     def expression(self, names: Sequence[str]) -> str:
         x = names[0]

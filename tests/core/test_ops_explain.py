@@ -85,6 +85,50 @@ def test_terms_name_cells_of_the_inputs_and_add_up(case):
 
 
 @every_case
+def test_a_terms_share_is_the_product_of_its_factors(case):
+    for explanation, _, _ in explained(case, "float64"):
+        for term in explanation.terms:
+            if term.factors:
+                assert math.prod(term.factors) == pytest.approx(term.value, rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("scale", "label"),
+    [(0.5, "q[1] * k[1] / √4"), (1.0, "q[1] * k[1]"), (0.3, "q[1] * k[1] * 0.3")],
+)
+def test_a_scores_terms_say_how_they_are_scaled(scale, label):
+    """A share of 0.5 · 6 labelled 2 · 3 would be a false sum."""
+    q, k = np.array([[[1.0, 2.0, 0.0, 0.0]]]), np.array([[[1.0, 3.0, 0.0, 0.0]]])
+    explanation = ops.Scores(scale).explain((0, 0, 0), [Operand("q", q), Operand("k", k)])
+    assert explanation.terms[1].label == label
+    assert explanation.terms[1].value == 6 * scale
+    assert explanation.terms[1].factors == (2.0, 3.0, scale)
+    assert explanation.steps == {"product": 7.0, "scale": scale, "width": 4.0}
+    assert explanation.value == 7 * scale
+
+
+@pytest.mark.parametrize("level", [-900.0, 0.0, 20.0, 900.0])
+def test_the_steps_of_a_softmax_stay_finite_and_give_the_share(level):
+    scores = np.array([[level, level + 1.5, -math.inf]])
+    explanation = ops.Softmax().explain((0, 1), [Operand("s", scores)])
+    steps = explanation.steps
+    assert steps["power"] == pytest.approx(math.exp(level + 1.5 - steps["shift"]), rel=1e-12)
+    assert steps["power"] / steps["sum"] == pytest.approx(explanation.value, rel=1e-12)
+    assert steps["shift"] == (0.0 if abs(level) < 30 else level + 1.5)
+
+
+def test_the_steps_of_a_normalised_cell_give_it():
+    x = np.array([[1.0, 3.0, 8.0]])
+    mean, variance = np.array([[4.0]]), np.array([[26 / 3]])
+    operands = [Operand("x", x), Operand("m", mean), Operand("v", variance)]
+    explanation = ops.Normalise(1e-5).explain((0, 2), operands)
+    steps = explanation.steps
+    assert explanation.terms[0].factors[0] == 8.0
+    root = math.sqrt(steps["variance"] + steps["eps"])
+    assert explanation.value == pytest.approx((8.0 - steps["mean"]) / root, rel=1e-15)
+
+
+@every_case
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_printed_numpy_gives_the_value(case, dtype):
     result = case.op.forward(*case.inputs(dtype))
