@@ -42,10 +42,13 @@ LARGE_SIZES = (((3200, 1900), 1.75), ((2200, 1300), 1.25))
 SETTLED = 200  # milliseconds that the window's size has to stay
 
 
-def fitting_scale(width: int, height: int) -> float:
-    """The size of type that goes with a window's size in logical pixels."""
-    fits = (scale for (w, h), scale in LARGE_SIZES if width >= w and height >= h)
-    return next(fits, 1.0)
+def fitting_scale(width: int, height: int, chosen: float | None = None) -> float:
+    """The size of type for a window's size in logical pixels: the chosen one, if there is room."""
+    if chosen is None:
+        fits = (scale for (w, h), scale in LARGE_SIZES if width >= w and height >= h)
+        return next(fits, 1.0)
+    room = min(width / LEAST_SIZE[0], height / LEAST_SIZE[1])
+    return min(chosen, max((scale for scale in SCALES if scale <= room), default=1.0))
 
 
 class MainWindow(QWidget):
@@ -84,7 +87,7 @@ class MainWindow(QWidget):
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.timeout.connect(self._fit_type)
-        self._scale = store.state.scale or 1.0
+        self._scale = 1.0
         self._fill()
         for sequence, act in (
             (QKeySequence.StandardKey.Open, self.browse),
@@ -160,22 +163,21 @@ class MainWindow(QWidget):
 
     def larger(self) -> None:
         """The next larger size of type."""
-        self.store.dispatch(
-            actions.set_scale, min((s for s in SCALES if s > self._scale), default=2)
-        )
+        wished = min((s for s in SCALES if s > self._scale), default=SCALES[-1])
+        if fitting_scale(self.width(), self.height(), wished) == wished:
+            self.store.dispatch(actions.set_scale, wished)
 
     def smaller(self) -> None:
         """The next smaller size of type."""
-        self.store.dispatch(
-            actions.set_scale, max((s for s in SCALES if s < self._scale), default=SCALES[0])
-        )
+        wished = max((s for s in SCALES if s < self._scale), default=SCALES[0])
+        self.store.dispatch(actions.set_scale, wished)
 
     def fitting(self) -> None:
         """The size of type that goes with the window's size."""
         self.store.dispatch(actions.set_scale, None)
 
     def _fit_type(self) -> None:
-        wanted = self.store.state.scale or fitting_scale(self.width(), self.height())
+        wanted = fitting_scale(self.width(), self.height(), self.store.state.scale)
         if wanted == self._scale:
             return
         self._scale = wanted

@@ -17,6 +17,13 @@ from visualizer.state import SCALES, ViewState
 KEY, HELD = Qt.Key, Qt.KeyboardModifier
 
 
+@pytest.fixture
+def roomy(live):  # noqa: F811
+    """A window that has room for larger type."""
+    live.window.resize(1900, 1100)
+    return live
+
+
 def until_size(live, scale: float) -> None:  # noqa: F811
     def sized() -> bool:
         return live.window.stage.font().pointSizeF() == pytest.approx(fonts.BASE_POINTS * scale)
@@ -24,30 +31,30 @@ def until_size(live, scale: float) -> None:  # noqa: F811
     live.qtbot.waitUntil(sized, timeout=5000)
 
 
-def test_keys_make_the_type_larger_and_smaller_and_fitting_again(live):  # noqa: F811
+def test_keys_make_the_type_larger_and_smaller_and_fitting_again(roomy):
     for key, scale in (
         (KEY.Key_Plus, 1.1),
         (KEY.Key_Equal, 1.25),
         (KEY.Key_Minus, 1.1),
         (KEY.Key_0, 1.0),
     ):
-        live.press(key, HELD.ControlModifier)
-        until_size(live, scale)
-    assert live.state.scale is None
+        roomy.press(key, HELD.ControlModifier)
+        until_size(roomy, scale)
+    assert roomy.state.scale is None
 
 
-def test_everything_in_use_stays_in_another_size(live):  # noqa: F811
-    live.store.dispatch(actions.select_cell, (1, 2))
-    before, heatmap = live.state, live.window.stage.heatmap
+def test_everything_in_use_stays_in_another_size(roomy):
+    roomy.store.dispatch(actions.select_cell, (1, 2))
+    before, heatmap = roomy.state, roomy.window.stage.heatmap
     cell = heatmap.cell_rect(1, 2).height()
-    live.store.dispatch(actions.set_scale, 1.25)
-    until_size(live, 1.25)
-    assert (live.state.run, live.state.selected) == (before.run, (1, 2))
-    assert live.window.stage.heatmap is not heatmap
-    assert live.window.stage.heatmap.cell_rect(1, 2).height() != cell
-    assert live.field.text() == SENTENCE and live.window.stage.hasFocus()
-    shown = live.window.stage.heatmap.matrix.values
-    assert np.shares_memory(shown, live.state.run.tape[CROSS].value)
+    roomy.store.dispatch(actions.set_scale, 1.25)
+    until_size(roomy, 1.25)
+    assert (roomy.state.run, roomy.state.selected) == (before.run, (1, 2))
+    assert roomy.window.stage.heatmap is not heatmap
+    assert roomy.window.stage.heatmap.cell_rect(1, 2).height() != cell
+    assert roomy.field.text() == SENTENCE and roomy.window.stage.hasFocus()
+    shown = roomy.window.stage.heatmap.matrix.values
+    assert np.shares_memory(shown, roomy.state.run.tape[CROSS].value)
 
 
 def test_typing_goes_on_in_another_size(live):  # noqa: F811
@@ -61,17 +68,17 @@ def test_typing_goes_on_in_another_size(live):  # noqa: F811
     live.until_settled()
 
 
-def test_the_panels_of_the_old_size_are_gone(live):  # noqa: F811
+def test_the_panels_of_the_old_size_are_gone(roomy):
     for scale in (1.25, 1.5, 1.0):
-        live.store.dispatch(actions.set_scale, scale)
-        until_size(live, scale)
-    live.qtbot.waitUntil(
-        lambda: len(live.window.findChildren(Panel)) == len(live.window.panels), timeout=5000
+        roomy.store.dispatch(actions.set_scale, scale)
+        until_size(roomy, scale)
+    roomy.qtbot.waitUntil(
+        lambda: len(roomy.window.findChildren(Panel)) == len(roomy.window.panels), timeout=5000
     )
-    live.type("s5")
-    live.until_settled()
-    live.press(KEY.Key_F1)
-    assert live.window.key_sheet.isVisible()
+    roomy.type("s5")
+    roomy.until_settled()
+    roomy.press(KEY.Key_F1)
+    assert roomy.window.key_sheet.isVisible()
 
 
 def test_a_large_window_has_larger_type(live):  # noqa: F811
@@ -84,6 +91,18 @@ def test_a_large_window_has_larger_type(live):  # noqa: F811
     live.window.resize(1280, 720)
     live.qtbot.wait(300)
     until_size(live, 0.9)
+
+
+def test_type_is_never_larger_than_the_window_has_room_for(live):  # noqa: F811
+    assert fitting_scale(1280, 720, 2.0) == 1.1
+    assert fitting_scale(1600, 1000, 2.0) == 1.25
+    assert fitting_scale(2560, 1440, 2.0) == 2.0
+    assert fitting_scale(640, 400, 1.5) == 1.0 and fitting_scale(640, 400, 0.8) == 0.8
+    for _ in range(4):
+        live.press(KEY.Key_Plus, HELD.ControlModifier)
+        until_size(live, 1.1)
+    assert live.state.scale == 1.1
+    assert live.window.size().toTuple() == (1280, 720)
 
 
 def test_the_size_is_remembered(live, tmp_path):  # noqa: F811
