@@ -16,7 +16,7 @@ SEED = 1
 MAX_SEQ_LEN = 32
 
 RECIPE = Recipe(
-    steps=6000,
+    steps=8000,
     learning_rate=2e-3,
     warmup_steps=300,
     batch_size=64,
