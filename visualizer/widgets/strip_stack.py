@@ -15,6 +15,8 @@ from visualizer.widgets.heatmap_cells import CellPainter
 from visualizer.widgets.heatmap_layout import shown_labels
 from visualizer.widgets.strip_layout import StackLayout, StripPlace, arrange_stack, is_numbered
 
+MOST_LAYOUTS = 8
+
 
 class StripStack(Canvas):
     """Draws a `Stack`, tells which record and which of its cells the pointer is on.
@@ -37,7 +39,10 @@ class StripStack(Canvas):
         self._layout: StackLayout | None = None
         self._plot: CurvePlot | None = None
         self._images: list[QImage] = []
-        self._painters: list[CellPainter] = []
+        # Pictures of different build take turns while one steps: each keeps its places, its
+        # labels and the memory of its cells.
+        self._layouts: dict[tuple[object, ...], StackLayout] = {}
+        self._painters: dict[tuple[int, int], CellPainter] = {}
         # what decides where everything lies and which labels are written
         self._key: tuple[object, ...] = ()
         self._hovered: Spot | None = None
@@ -50,7 +55,7 @@ class StripStack(Canvas):
         self._plot = None
         key = _layout_key(stack)
         if key != self._key:
-            self._key, self._layout, self._images = key, None, []
+            self._key, self._layout, self._images = key, self._layouts.get(key), []
         if stack is None or before is None or not _same_numbers(stack, before):
             self._images = []
             # no signal: it tells what the pointer does, and the owner knows the new picture
@@ -120,6 +125,7 @@ class StripStack(Canvas):
     def relayout(self) -> None:
         self._layout = self._plot = None
         self._images = []
+        self._layouts.clear()
 
     def _ready(self) -> StackLayout | None:
         stack = self._stack
@@ -129,6 +135,9 @@ class StripStack(Canvas):
         if self._layout is None or self._layout.strips[0].cells.ratio != ratio:
             self._layout = arrange_stack(self, stack)
             self._plot, self._images = None, []
+            while len(self._layouts) >= MOST_LAYOUTS:
+                self._layouts.pop(next(iter(self._layouts)))
+            self._layouts[self._key] = self._layout
         layout = self._layout
         if self._plot is None and stack.curves is not None and layout.plot is not None:
             cells = layout.strips[layout.plot_strip].cells
@@ -140,20 +149,16 @@ class StripStack(Canvas):
         if stack is None or layout is None:
             painter.fillRect(self.rect(), QColor(self.theme.surface))
             return
-        # pictures of different build take turns while one steps: each keeps its labels
         name = f"labels of {len(stack.strips)}"
         labels = self.layer(
             name, (self._key, stack.row), lambda p: self._draw_labels(p, stack, layout)
         )
         painter.drawPixmap(0, 0, labels)
         if not self._images:
-            while len(self._painters) < len(stack.strips):
-                self._painters.append(CellPainter(self))
-            numbers = is_numbered(stack)
-            self._images = [
-                cells.image(strip.matrix, place.cells, numbers)
-                for cells, strip, place in zip(self._painters, stack.strips, layout.strips)
-            ]
+            numbers, count = is_numbered(stack), len(stack.strips)
+            for number, (strip, place) in enumerate(zip(stack.strips, layout.strips)):
+                cells = self._painters.setdefault((count, number), CellPainter(self))
+                self._images.append(cells.image(strip.matrix, place.cells, numbers))
         for image, place in zip(self._images, layout.strips):
             painter.drawImage(place.cells.bounds().topLeft(), image)
         self._draw_titles(painter, stack, layout)
