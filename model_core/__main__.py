@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -22,7 +23,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        return int(options.run(options) or 0)
+        options.run(options)
+        sys.stdout.flush()
+        return 0
+    except BrokenPipeError:
+        # whoever read the output has had enough; nothing may be flushed into the pipe at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (ValueError, OSError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
@@ -147,6 +154,13 @@ def _translate(options: argparse.Namespace) -> None:
         seed=options.seed,
         max_new_tokens=options.max_new_tokens,
     )
+    longest = model.card.get("longest_source_words")
+    n_words = len(result.encoding.ids) - 1
+    if isinstance(longest, int) and n_words > longest:
+        print(
+            f"warning: {n_words} words; the longest sentence in training had {longest}",
+            file=sys.stderr,
+        )
     for unknown in result.encoding.unknown:
         print(f"warning: {unknown.text!r} is not in the vocabulary", file=sys.stderr)
     if options.json:
@@ -168,6 +182,7 @@ def _trace(options: argparse.Namespace) -> None:
     arrays["source_ids"], arrays["target_ids"] = tape.source_ids, tape.target_ids
     arrays["source_tokens"] = np.array(tape.source_tokens, dtype=str)
     arrays["target_tokens"] = np.array(tape.target_tokens, dtype=str)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     with options.out.open("wb") as file:
         # written through a handle, because savez puts .npz behind any other name
         np.savez(file, **arrays)

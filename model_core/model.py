@@ -65,7 +65,7 @@ class Model:
     def __init__(
         self,
         config: ModelConfig,
-        parameters: dict[str, Array],
+        parameters: Mapping[str, Array],
         tokenizer: Tokenizer,
         card: Mapping[str, Any] | None = None,
         warnings: Sequence[str] = (),
@@ -217,6 +217,8 @@ class Model:
             self._check("source", ids)
             result = self._generate(ids, mask, chosen, max_new_tokens, prefix_ids, on_step)[0]
             return replace(result, encoding=encoding)
+        if not isinstance(source, Sequence):
+            raise ValueError(f"the source is {source!r}, expected text or a list of texts")
         if not source:
             return []
         ids, mask = self._read("source", source, None, None)
@@ -320,7 +322,7 @@ class Model:
                 real[number, : len(row)] = True
         else:
             array = np.asarray(ids)
-            if array.dtype.kind not in "iu":
+            if array.size and array.dtype.kind not in "iu":
                 raise ValueError(f"{side}_ids are {array.dtype}, expected whole numbers")
             array = np.atleast_2d(array.astype(np.int64))
             if array.ndim != 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,33 @@ def initialise(
     return parameters
 
 
-def pack_projections(parameters: dict[str, Array]) -> dict[str, Array]:
+class Parameters(Mapping[str, Array]):
+    """A model's parameters by name. The names are fixed and the arrays stay: `p[name] = value`
+    writes the value into the array, so that whoever reads it sees the change.
+    """
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self._arrays = dict(arrays)
+
+    def __getitem__(self, name: str) -> Array:
+        return self._arrays[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self._arrays:
+            raise KeyError(f"the model has no parameter {name!r}")
+        array = self._arrays[name]
+        if np.shape(value) != array.shape:
+            raise ValueError(f"{name} has shape {array.shape}, the new value {np.shape(value)}")
+        array[...] = value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+
+def pack_projections(parameters: Mapping[str, Array]) -> Parameters:
     """The same parameters, those projections that read one input laid behind each other.
 
     W_q W_k W_v of self-attention and W_k W_v of cross-attention become views of one array (3 or
@@ -130,7 +157,7 @@ def pack_projections(parameters: dict[str, Array]) -> dict[str, Array]:
             if names[0] not in parameters:
                 continue
             laid_out.update(zip(names, np.stack([parameters[n] for n in names]), strict=True))
-    return laid_out
+    return Parameters(laid_out)
 
 
 def packed(arrays: list[Array]) -> Array | None:

@@ -28,8 +28,8 @@ class Distribution:
 
     `tempered` is logits / temperature; `after_top_k` and `after_top_p` are the tempered logits
     with -inf outside the set that the stage leaves; `probabilities` are the softmax of
-    `after_top_p`; `kept` is where that is not -inf. A stage that is off is the same array
-    as the one before it.
+    `after_top_p`; `kept` is where they are above 0: what can be drawn at all. A stage that is
+    off is the same array as the one before it.
     """
 
     logits: Floats
@@ -122,7 +122,7 @@ def distribution(
         after_top_k=after_top_k,
         after_top_p=after_top_p,
         probabilities=_frozen(probabilities),
-        kept=_frozen(after_top_p > -np.inf),
+        kept=_frozen(probabilities > 0.0),
     )
 
 
