@@ -40,49 +40,6 @@ def test_hover_over_a_masked_cell_says_masked_and_no_number():
     assert "hidden by the mask" in line
 
 
-@pytest.mark.parametrize(
-    "site", ["decoder.layers.0.ffn.hidden", "decoder.layers.1.cross_attn.context", "logits"]
-)
-def test_an_explanation_shows_the_largest_terms_and_counts_the_rest(site):
-    state = at(site)
-    matrix = stage.stage(state)
-    cell = (2, 3)
-    text = explanation.cell_text(state, matrix, cell)
-    terms = state.run.tape[site].explain(matrix.cell_index(*cell)).terms
-    assert text.additive
-    assert len(text.terms) == explanation.SHOWN_TERMS
-    assert text.more.split()[0] == str(len(terms) - explanation.SHOWN_TERMS)
-    largest = sorted((abs(term.value) for term in terms), reverse=True)
-    for shown, size in zip(text.terms, largest, strict=False):
-        assert abs(float(shown.value)) == pytest.approx(size, abs=5e-4)
-
-
-def test_two_summands_keep_their_order_and_get_their_names():
-    state = at("decoder.layers.0.residual1")
-    text = explanation.cell_text(state, stage.stage(state), (2, 3))
-    assert [term.label for term in text.terms] == ["embed.out", "self_attn.out"]
-    assert text.more == ""
-
-
-def test_the_shares_of_a_softmax_row_are_not_added_up():
-    state = at(CROSS)
-    matrix = stage.stage(state)
-    text = explanation.cell_text(state, matrix, (2, 3))
-    assert not text.additive
-    score = state.run.tape[CROSS.replace("weights", "masked_scores")].value[0, 1, 2, 3]
-    assert f"e^{score:.3f}" in text.terms[0].label
-
-
-def test_the_words_of_an_ops_terms_are_those_that_the_lens_translates():
-    """An op that words a term differently would be shown in English for ever."""
-    state, labels = view(), set()
-    for record in state.run.tape:
-        index = tuple(0 for _ in record.value.shape)
-        labels |= {term.label for term in record.explain(index).terms}
-    for words in explanation._WORDS:
-        assert words in labels
-
-
 # What comes out.
 
 

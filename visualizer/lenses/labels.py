@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from model_core.tape import Record, Tape
 from visualizer.i18n import tr
@@ -26,6 +27,13 @@ class Words:
 def is_query_key(place: Place, axes: tuple[str, ...]) -> bool:
     """Whether rows are queries and columns are keys."""
     return place.role in ATTENTION_ROLES or (place.sublayer == "mask" and len(axes) == 4)
+
+
+def cell_kind(place: Place, record: Record) -> Literal["attention", "dimension", "token", "plain"]:
+    """What a cell is to its row and its column."""
+    if is_query_key(place, record.axes):
+        return "attention"
+    return {"1": "plain", "V": "token"}.get(record.axes[-1], "dimension")  # type: ignore[return-value]
 
 
 def axis_labels(letter: str, size: int, tape: Tape, words: Words, single: str) -> tuple[str, ...]:

@@ -9,7 +9,14 @@ import numpy as np
 
 from model_core.tape import Record, Tape
 from visualizer.i18n import tr
-from visualizer.lenses.labels import Words, axis_labels, column_title, row_notes, row_title
+from visualizer.lenses.labels import (
+    Words,
+    axis_labels,
+    cell_kind,
+    column_title,
+    row_notes,
+    row_title,
+)
 from visualizer.lenses.picture import Matrix, Palette
 from visualizer.walkthrough import Place
 
@@ -132,6 +139,7 @@ def picture(
     described: dict[str, Any] = {}
     if labelled:
         described = {
+            "cells": cell_kind(place, record),
             "row_labels": axis_labels(row_letter, height, tape, words, single_row(place)),
             "column_labels": axis_labels(column_letter, width, tape, words, op_title(place)),
             "row_notes": row_notes(row_letter, height, tape),

@@ -10,6 +10,7 @@ import numpy as np
 # Beyond these a fixed number of decimals says nothing or takes the whole line.
 _SMALLEST, _LARGEST = 1e-4, 1e5
 LARGEST_TYPED = 1e6
+NO_BREAK_SPACE = "\u00a0"
 
 
 def short(value: Any, decimals: int) -> str:
@@ -25,6 +26,36 @@ def short(value: Any, decimals: int) -> str:
     text = f"{value:.{decimals}f}"
     # a small negative number rounds to zero, and "-0.00" would only puzzle
     return text.removeprefix("-") if not float(text) else text
+
+
+def figure(value: Any, decimals: int) -> str:
+    """A number in a line of reckoning: as `short`, but never 0.00 where there is something."""
+    text = short(value, decimals)
+    if "e" not in text and isinstance(value, float | np.floating):
+        if math.isfinite(value) and value and not float(text):
+            text = f"{float(value):.1e}"
+    mantissa, power, exponent = text.partition("e")
+    if not power:
+        return text
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}e{int(exponent)}"
+
+
+def as_factor(value: Any, decimals: int) -> str:
+    """A number behind a sign: a negative one stands in brackets."""
+    text = figure(value, decimals)
+    return f"({text})" if text.startswith("-") else text
+
+
+def large(value: float, decimals: int) -> str:
+    """A number that may be large: "62 847", "4.842e9"."""
+    if 1e9 > value >= 1000:
+        return f"{value:,.0f}".replace(",", NO_BREAK_SPACE)
+    return (
+        f"{value:.3e}".replace("e+0", "e").replace("e+", "e")
+        if value >= 1e9
+        else figure(value, decimals)
+    )
 
 
 def read_number(text: str) -> float | None:

@@ -24,6 +24,7 @@ class Matrix:
     current_row, current_column: the labels that are highlighted
     cell_index: (row, column) -> the full index into the record's value
     decimals: of the numbers in the cells, where they fit
+    cells: what a cell is to its row and its column, for its name in words
     """
 
     values: np.ndarray
@@ -42,6 +43,7 @@ class Matrix:
     current_column: int | None = None
     cell_index: Callable[[int, int], tuple[int, ...]] | None = None
     decimals: int = 2
+    cells: Literal["attention", "dimension", "token", "plain"] = "plain"
 
 
 @dataclass(frozen=True, eq=False)

@@ -235,17 +235,12 @@ class StagePanel(Panel):
                 text.name, tr("explain.hidden"), "", "", text.exact, _at(state, matrix, cell)
             )
             return
-        parts = [f"{t.label} ({t.value})" if t.value else t.label for t in text.terms]
-        if text.more:
-            parts.append(text.more)
-        terms = (" + " if text.additive else ",  ").join(parts)
+        full = tr("hover.exact", value=text.exact) if text.exact else ""
         more = remark(state, text.site, cell)
-        self.cell.set_cell(
+        self.cell.set_lines(
             text.name,
-            terms,
-            text.sign if parts else "",
-            text.value,
-            "    ".join(t for t in (tr("hover.exact", value=text.exact), more) if t),
+            text.lines,
+            "    ".join(t for t in (full, more) if t),
             _at(state, matrix, cell),
         )
 
