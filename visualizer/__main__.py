@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import sys
 from collections.abc import Sequence
@@ -80,8 +81,26 @@ def terminal_language() -> str:
 
 def has_display() -> bool:
     """Whether Qt can find a screen; without one it would abort the whole process."""
-    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in names)
+    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    if os.environ.get("WAYLAND_DISPLAY"):
+        return True
+    return bool(os.environ.get("DISPLAY")) and _x_server_answers()
+
+
+def _x_server_answers() -> bool:
+    """Whether the server that DISPLAY names can be reached, asked through Qt's own library."""
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return True  # then nobody can be asked; Qt will say what it lacks
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    xcb.xcb_connection_has_error.argtypes = [ctypes.c_void_p]
+    xcb.xcb_disconnect.argtypes = [ctypes.c_void_p]
+    connection = xcb.xcb_connect(None, None)
+    answers = xcb.xcb_connection_has_error(connection) == 0
+    xcb.xcb_disconnect(connection)
+    return answers
 
 
 def checkpoint_of(text: str | None) -> Path | str | None:

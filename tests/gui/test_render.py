@@ -139,6 +139,12 @@ def test_without_a_display_the_window_says_so_and_exits_2():
     assert "显示器" in run(**bare).stderr
 
 
+def test_a_display_that_does_not_answer_is_no_display():
+    done = run(DISPLAY=":987", WAYLAND_DISPLAY=None, QT_QPA_PLATFORM=None, LC_ALL="C")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "DISPLAY" in done.stderr
+
+
 def test_the_version_is_told_without_a_display():
     done = run("--version", DISPLAY=None, WAYLAND_DISPLAY=None, QT_QPA_PLATFORM=None)
     assert done.returncode == 0 and done.stdout.startswith("Glassformer ")
