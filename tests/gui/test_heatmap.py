@@ -9,13 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
 from tests.gui.samples import FONT, LEFT_BUTTON, ROOT, at, matrix
 from visualizer import fonts
 from visualizer.theme import THEMES
+from visualizer.widgets.head_strip import HeadStrip
 from visualizer.widgets.heatmap import HeatMap
+
+WRAPPED = Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextWordWrap
 
 
 @pytest.fixture(autouse=True)
@@ -143,3 +146,115 @@ def test_colour_of_a_large_cell_is_its_values_colour(qtbot):
             corner = heatmap.cell_rect(row, column).topLeft() + QPointF(2, 2)
             expected = table[round(float(picture.values[row, column]) * 255)]
             assert shown.pixel(at(corner)) == int(expected)
+
+
+# What lies round the cells.
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_the_frame_of_the_selected_cell_leaves_its_colour(qtbot, name):
+    """Also where a cell is two pixels wide, as over a vocabulary."""
+    heatmap = HeatMap()
+    qtbot.addWidget(heatmap)
+    heatmap.resize(700, 300)
+    heatmap.set_theme(THEMES[name])
+    values = np.zeros((7, 292), np.float32)
+    values[6, 137] = 1.0
+    heatmap.set_matrix(matrix(7, 292, values=values))
+    rect = heatmap.cell_rect(6, 137).toRect()
+    assert rect.width() <= 3
+    before = heatmap.grab(rect).toImage()
+    heatmap.set_selected((6, 137))
+    assert heatmap.grab(rect).toImage() == before
+    assert heatmap.grab(rect.adjusted(-4, -4, 4, 4)).toImage().pixel(2, 8) != before.pixel(0, 4)
+
+
+def layout_of(heatmap: HeatMap):
+    layout = heatmap._ready()
+    assert layout is not None
+    return layout
+
+
+@pytest.mark.parametrize("height", [190, 230, 300])
+def test_every_row_has_its_label_where_rows_are_twelve_pixels_high(qtbot, height):
+    heatmap = HeatMap()
+    qtbot.addWidget(heatmap)
+    heatmap.resize(730, height)
+    notes = tuple(f"→ w{row}" for row in range(8))
+    heatmap.set_matrix(matrix(8, 292, row_notes=notes, row_title="row", column_title="column"))
+    layout = layout_of(heatmap)
+    if heatmap.cell_rect(0, 0).height() >= 12:
+        assert layout.row_step == 1
+        assert layout.row_notes is not None
+
+
+LONG_TITLE = "queries: target token → the token it predicts"
+
+
+@pytest.mark.parametrize("size", [(560, 320), (1500, 900)])
+@pytest.mark.parametrize("rows", [1, 2, 3, 7])
+def test_titles_and_the_colour_bar_stay_within_their_room(qtbot, rows, size):
+    heatmap = HeatMap()
+    qtbot.addWidget(heatmap)
+    heatmap.resize(*size)
+    notes = ("→ w",) * rows
+    heatmap.set_matrix(matrix(rows, 9, row_notes=notes, row_title=LONG_TITLE, column_title="keys"))
+    layout, cells = layout_of(heatmap), layout_of(heatmap).cells.bounds()
+    assert layout.colour_bar.top() >= cells.top()
+    assert layout.colour_bar.bottom() <= cells.bottom() + 1
+    small = heatmap.face(fonts.SMALL)
+    if layout.row_title is None:
+        # upright, beside the cells
+        assert small.width(LONG_TITLE) <= cells.height() + 2 * heatmap.em + 1
+    else:
+        needed = small.metrics.boundingRect(layout.row_title, WRAPPED, LONG_TITLE)
+        assert needed.height() <= layout.row_title.height() + 1
+        assert needed.width() <= layout.row_title.width() + 1
+        assert heatmap.rect().contains(layout.row_title.toRect())
+    assert cells.height() / rows >= 2 * heatmap.em
+
+
+def test_cells_of_a_small_matrix_grow_with_the_window_and_stand_in_its_middle(qtbot):
+    sizes = []
+    for size in ((560, 320), (1400, 900)):
+        heatmap = HeatMap()
+        qtbot.addWidget(heatmap)
+        heatmap.resize(*size)
+        heatmap.set_matrix(matrix(4, 5))
+        sizes.append(heatmap.cell_rect(0, 0).width())
+        cells = layout_of(heatmap).cells.bounds()
+        assert heatmap.rect().contains(cells.toRect())
+    assert sizes[1] > 1.3 * sizes[0]
+    assert sizes[1] <= 125
+    assert cells.top() > 0.1 * heatmap.height()
+    assert abs(cells.center().x() - heatmap.width() / 2) < 0.1 * heatmap.width()
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_masked_cells_of_a_thumbnail_are_hatched_and_zeros_are_not(qtbot, name):
+    strip = HeadStrip()
+    qtbot.addWidget(strip)
+    strip.set_theme(THEMES[name])
+    strip.resize(strip.sizeHint().width(), 110)
+    hidden = np.zeros((4, 4), bool)
+    hidden[0, 2:] = True
+    values = np.zeros((4, 4), np.float32)
+    head = matrix(4, 4, values=values, hidden=hidden, palette="diverging", low=-1.0)
+    strip.set_heads((head,), ("head 1",), 0)
+    picture = strip.grab().toImage()
+    card = strip.rect_of(0)
+    inner = card.adjusted(0.5 * strip.em, 1.6 * strip.em, -0.5 * strip.em, -0.5 * strip.em)
+    place = strip._picture_rect(inner, strip._images[0])
+    wide, high = place.width() / 4, place.height() / 4
+
+    def colours(row: int, column: int) -> set[int]:
+        left, top = int(place.left() + column * wide), int(place.top() + row * high)
+        return {
+            picture.pixel(left + x, top + y)
+            for x in range(2, int(wide) - 1)
+            for y in range(2, int(high) - 1)
+        }
+
+    assert len(colours(0, 3)) == 2
+    assert len(colours(3, 0)) == 1
+    assert not colours(0, 3) & colours(3, 0)

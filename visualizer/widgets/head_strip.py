@@ -12,7 +12,7 @@ from visualizer import fonts
 from visualizer.lenses.picture import Matrix
 from visualizer.theme import Theme
 from visualizer.widgets.canvas import LEFT, Canvas, box, write
-from visualizer.widgets.heatmap_cells import thumbnail
+from visualizer.widgets.heatmap_cells import hatch_over, thumbnail
 
 
 class HeadStrip(Canvas):
@@ -33,12 +33,14 @@ class HeadStrip(Canvas):
         self._hovered: int | None = None
         self._scroll = 0.0
         self._images: list[QImage] | None = None
+        self._hatches: dict[int, tuple[tuple[int, int], QImage | None]] = {}
         self._rects: list[QRectF] | None = None
 
     def set_heads(self, heads: tuple[Matrix, ...], captions: tuple[str, ...], chosen: int) -> None:
         moved = len(heads) != len(self._heads) or chosen != self._chosen
         self._heads, self._captions, self._chosen = heads, captions, chosen
         self._images = None
+        self._hatches.clear()
         if moved:
             self._rects = None
             self._reveal()
@@ -46,13 +48,19 @@ class HeadStrip(Canvas):
 
     def set_theme(self, theme: Theme) -> None:
         self._images = None
+        self._hatches.clear()
         super().set_theme(theme)
 
     def sizeHint(self) -> QSize:
-        return QSize(round(9.2 * self.em), round(24 * self.em))
+        return QSize(round(self._wide()), round(24 * self.em))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(round(9.2 * self.em), round(8 * self.em))
+        return QSize(round(self._wide()), round(8 * self.em))
+
+    def _wide(self) -> float:
+        """Wider in a large window, as far as the cards are high enough for wider pictures."""
+        most = min(1.15 * self.height() / max(len(self._heads), 1), 0.085 * self.window().width())
+        return min(max(most, 9.2 * self.em), 15 * self.em)
 
     def rect_of(self, head: int) -> QRectF:
         """A head's card, in logical pixels."""
@@ -61,6 +69,8 @@ class HeadStrip(Canvas):
     # Places.
 
     def relayout(self) -> None:
+        if round(self._wide()) != self.width():
+            self.updateGeometry()
         self._rects = None
         self._reveal()
 
@@ -124,9 +134,22 @@ class HeadStrip(Canvas):
             image = self._images[head]
             top = 1.6 * self.em
             room = rect.adjusted(0.5 * self.em, top, -0.5 * self.em, -0.5 * self.em)
-            painter.drawImage(self._picture_rect(room, image), image)
+            place = self._picture_rect(room, image)
+            painter.drawImage(place, image)
+            self._draw_hatch(painter, head, place)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         self._draw_scroll_mark(painter)
+
+    def _draw_hatch(self, painter: QPainter, head: int, place: QRectF) -> None:
+        """Over masked cells, whose plain colour is too close to that of small numbers."""
+        ratio = self.devicePixelRatioF()
+        size = round(place.width() * ratio), round(place.height() * ratio)
+        kept = self._hatches.get(head)
+        if kept is None or kept[0] != size:
+            hatch = hatch_over(self._heads[head], self.theme, *size, ratio)
+            kept = self._hatches[head] = (size, hatch)
+        if kept[1] is not None:
+            painter.drawImage(place, kept[1])
 
     def _draw_card(self, painter: QPainter, head: int, rect: QRectF) -> None:
         theme, em = self.theme, self.em

@@ -140,7 +140,10 @@ class HeatMap(Canvas):
     def _frame(
         self, painter: QPainter, layout: Layout, cell: tuple[int, int], width: float, colour: str
     ) -> None:
-        """Round the cell, with a seam of the ground colour so that it shows on any cell colour."""
+        """Round the cell, with a seam of the ground colour so that it shows on any cell colour.
+
+        All of it lies outside: of a cell two pixels wide nothing would be left.
+        """
         matrix = self._matrix
         if matrix is None:
             return
@@ -150,8 +153,8 @@ class HeatMap(Canvas):
         rect = layout.cells.rect(*cell)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self.theme.surface), 1.0))
-        painter.drawRect(rect.adjusted(0.5, 0.5, -0.5, -0.5))
-        out = width / 2
+        painter.drawRect(rect.adjusted(-0.5, -0.5, 0.5, 0.5))
+        out = 1.0 + width / 2
         pen = QPen(QColor(colour), width)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
@@ -169,7 +172,7 @@ class HeatMap(Canvas):
     def _draw_row_labels(self, painter: QPainter, matrix: Matrix, layout: Layout) -> None:
         theme, em = self.theme, self.em
         centres = layout.cells.row_centres()
-        face, small = self.face(layout.row_scale), self.face(fonts.SMALL)
+        face, small = self.face(layout.row_scale), self.face(min(layout.row_scale, fonts.SMALL))
         left, right = layout.row_labels
         for row in shown_labels(len(matrix.row_labels), layout.row_step, matrix.current_row):
             y = float(centres[row]) - em
@@ -212,10 +215,15 @@ class HeatMap(Canvas):
         small, em = self.face(fonts.SMALL), self.em
         bounds = layout.cells.bounds()
         if matrix.column_title:
-            width = self.width() - bounds.left() - 0.5 * em
+            width = layout.caption_right - bounds.left()
             rect = QRectF(bounds.left(), bounds.bottom() + 0.35 * em, width, 1.5 * em)
             write(painter, rect, matrix.column_title, small, self.theme.muted, LEFT)
-        if matrix.row_title and layout.row_title_x is not None:
+        if matrix.row_title and layout.row_title is not None:
+            painter.setFont(small.font)
+            painter.setPen(QColor(self.theme.muted))
+            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
+            painter.drawText(layout.row_title, flags | Qt.TextFlag.TextWordWrap, matrix.row_title)
+        elif matrix.row_title and layout.row_title_x is not None:
             length = min(max(bounds.height(), small.width(matrix.row_title)), self.height() - em)
             middle = max(bounds.center().y(), length / 2 + 0.4 * em)
             painter.save()
@@ -234,13 +242,11 @@ class HeatMap(Canvas):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(bar)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        middle = (matrix.low + matrix.high) / 2
         half = small.cap_height / 2
-        for value, y in (
-            (matrix.high, bar.top() + half),
-            (middle, bar.center().y()),
-            (matrix.low, bar.bottom() - half),
-        ):
+        marks = [(matrix.high, bar.top() + half), (matrix.low, bar.bottom() - half)]
+        if bar.height() >= 4 * em:
+            marks.append(((matrix.low + matrix.high) / 2, bar.center().y()))
+        for value, y in marks:
             rect = QRectF(bar.right() + 0.4 * em, y - 0.7 * em, 5 * em, 1.4 * em)
             write(painter, rect, figures.bound(value), small, self.theme.muted, LEFT)
 

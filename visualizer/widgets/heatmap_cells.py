@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from visualizer import fonts
@@ -48,6 +48,28 @@ def thumbnail(matrix: Matrix, theme: Theme) -> QImage:
     if hidden is not None:
         pixels = np.where(hidden, _rgb32(theme.hatch), pixels)
     return as_image(pixels)
+
+
+def hatch_over(
+    matrix: Matrix, theme: Theme, width: int, height: int, ratio: float
+) -> QImage | None:
+    """The hatch of a thumbnail's masked cells, clear elsewhere; None where there are none.
+
+    width, height: of the whole thumbnail, in device pixels
+    """
+    hidden = masked(matrix)
+    if hidden is None or not hidden.any() or width < 1 or height < 1:
+        return None
+    rows, columns = hidden.shape
+    at_y = np.arange(height) * rows // height
+    at_x = np.arange(width) * columns // width
+    period = max(3, round(4 * ratio))
+    lines = (np.arange(height)[:, None] + np.arange(width)[None, :]) % period < max(1, round(ratio))
+    covered = hidden[at_y[:, None], at_x[None, :]]
+    pixels = np.where(covered & lines, _rgb32(theme.hatch_line), np.uint32(0))
+    pixels = np.ascontiguousarray(pixels, dtype=np.uint32)
+    image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
+    return image.copy()
 
 
 def as_image(pixels: np.ndarray) -> QImage:
@@ -159,16 +181,23 @@ class CellPainter:
                 (light if white[place] else dark).append(place)
             elif text == "-∞" or matrix.palette == "mask":
                 faint.append(place)
-        muted = self._canvas.theme.muted
+        theme, em = self._canvas.theme, self._canvas.em
         painter = QPainter(image)
         try:
             painter.setFont(face.font)
-            for places, colour in ((light, INK_LIGHT), (dark, INK_DARK), (faint, muted)):
+            for places, colour in ((light, INK_LIGHT), (dark, INK_DARK), (faint, theme.text)):
                 painter.setPen(QColor(colour))
                 for place in places:
                     text = texts[place]
-                    x = xs[place % columns] - face.width(text) / 2
-                    painter.drawStaticText(QPointF(x, ys[place // columns]), face.laid_out(text))
+                    width, y = face.width(text), ys[place // columns]
+                    x = xs[place % columns] - width / 2
+                    if places is faint:
+                        # the lines of the hatch would run through the word
+                        tall = face.cap_height + 0.5 * em
+                        middle = y + face.ascent - face.cap_height / 2
+                        ground = QRectF(x - 0.2 * em, middle - tall / 2, width + 0.4 * em, tall)
+                        painter.fillRect(ground, theme.color("hatch"))
+                    painter.drawStaticText(QPointF(x, y), face.laid_out(text))
         finally:
             painter.end()
 

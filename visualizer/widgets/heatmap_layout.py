@@ -16,6 +16,8 @@ from visualizer.widgets.canvas import Canvas
 
 Slant = Literal["flat", "tilted", "upright"]
 TILT = 45.0
+# Row labels become this small, in parts of the font's size, before some are left out.
+SMALLEST_LABEL = 0.72
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,11 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """All places in logical pixels; label columns as (left, right)."""
+    """All places in logical pixels; label columns as (left, right).
+
+    row_title: where the rows' title lies flat, above their labels
+    row_title_x: where it stands upright beside them
+    """
 
     cells: Cells
     slant: Slant
@@ -69,6 +75,8 @@ class Layout:
     row_labels: tuple[float, float]
     row_notes: tuple[float, float] | None
     row_title_x: float | None
+    row_title: QRectF | None
+    caption_right: float
     head_height: float
     colour_bar: QRectF | None
     legend: QRectF | None
@@ -110,6 +118,22 @@ def round_step(least: float) -> int:
 
 def arrange(canvas: Canvas, matrix: Matrix, legend: str, width: float, height: float) -> Layout:
     """Give the cells as much room as the labels leave, and the labels what they need."""
+    upright = _arrange(canvas, matrix, legend, width, height)
+    title = canvas.face(fonts.SMALL).width(matrix.row_title)
+    if title <= upright.cells.bounds().height() + 2 * canvas.em:
+        return upright
+    # beside so few rows the title would run out above and below them
+    return _arrange(canvas, matrix, legend, width, height, flat_title=True)
+
+
+def _arrange(
+    canvas: Canvas,
+    matrix: Matrix,
+    legend: str,
+    width: float,
+    height: float,
+    flat_title: bool = False,
+) -> Layout:
     em = canvas.em
     ratio = canvas.devicePixelRatioF()
     rows, columns = matrix.values.shape
@@ -117,10 +141,14 @@ def arrange(canvas: Canvas, matrix: Matrix, legend: str, width: float, height: f
 
     row_widest = max((large.width(t) for t in matrix.row_labels), default=0.0)
     note_widest = max((small.width(t) for t in matrix.row_notes), default=0.0)
-    title_w = 1.9 * em if matrix.row_title else 0.0
+    title_w = 1.9 * em if matrix.row_title and not flat_title else 0.0
     label_w = min(row_widest, max(0.2 * width, 4 * em))
     note_w = min(note_widest, max(0.16 * width, 4 * em))
     left = title_w + label_w + (note_w + 0.7 * em if note_w else 0.0) + 0.7 * em
+    lines = 0
+    if flat_title:
+        left = max(left, min(small.width(matrix.row_title) + 1.2 * em, 9 * em))
+        lines = math.ceil(small.width(matrix.row_title) / (0.85 * (left - 0.9 * em)))
 
     has_bar = matrix.palette != "mask"
     legend = legend if matrix.hidden is not None or matrix.palette == "mask" else ""
@@ -132,15 +160,17 @@ def arrange(canvas: Canvas, matrix: Matrix, legend: str, width: float, height: f
         right = max(right, min(2.6 * em + small.width(legend), 9 * em))
 
     room = max(width - left - right, 2 * em)
-    cell_w = min(room / columns, 5.3 * em)
+    widest = max(5.3 * em, min(8.4 * em, 0.12 * width))
+    cell_w = min(room / columns, widest)
     slant, column_scale, column_step, head, overhang = _head(canvas, matrix, cell_w)
     if overhang > right + (room - cell_w * columns):
         room = max(width - left - overhang, 2 * em)
-        cell_w = min(room / columns, 5.3 * em)
+        cell_w = min(room / columns, widest)
+    head = max(head, lines * 1.3 * em + 0.5 * em)
 
     foot = 1.9 * em if matrix.column_title else 0.4 * em
     room_h = max(height - head - foot, em)
-    cell_h = min(room_h / rows, 4.7 * em)
+    cell_h = min(room_h / rows, max(4.7 * em, min(7.4 * em, 0.16 * height)))
     cell_h = min(cell_h, max(cell_w, 2.7 * em))
     words = 0.0
     if slant == "flat" and column_step == 1 and matrix.column_labels:
@@ -154,11 +184,14 @@ def arrange(canvas: Canvas, matrix: Matrix, legend: str, width: float, height: f
     least = min(cell_w, cell_h) * ratio
     if least >= 7:
         gap = max(1, round(ratio * (1.5 if least >= 18 * ratio else 1)))
-    cells = Cells(edges(x0, cell_w, columns, ratio), edges(head, cell_h, rows, ratio), ratio, gap)
+    # a matrix that needs less than its room stands in it a little above the middle
+    top = head + 0.4 * max(room_h - rows * cell_h, 0.0)
+    cells = Cells(edges(x0, cell_w, columns, ratio), edges(top, cell_h, rows, ratio), ratio, gap)
 
     row_scale = min(max(cell_h / (2.6 * em), fonts.SMALL), fonts.LARGE)
-    row_line = 1.3 * em * row_scale
-    row_step = 1 if cell_h >= row_line else round_step(row_line / cell_h)
+    row_scale = min(row_scale, max(cell_h / (1.2 * em), SMALLEST_LABEL))
+    row_line = 1.2 * em * row_scale
+    row_step = 1 if cell_h >= row_line - 0.5 else round_step(row_line / cell_h)
     area = cells.bounds()
     note_right = area.left() - 0.7 * em
     note_left = note_right - note_w
@@ -168,12 +201,16 @@ def arrange(canvas: Canvas, matrix: Matrix, legend: str, width: float, height: f
     bar = key = None
     bar_left = area.right() + 1.1 * em
     if has_bar:
-        tall = min(max(area.height(), 5 * em), 15 * em, height - head)
+        tall = min(area.height(), 15 * em)
         bar = QRectF(bar_left, area.top(), 0.85 * em, tall)
     if legend:
-        top = bar.bottom() + 1.0 * em if bar is not None else area.top()
-        if top + 1.2 * em <= height:
-            key = QRectF(bar_left, top, width - bar_left, 1.2 * em)
+        below = bar.bottom() + 1.0 * em if bar is not None else area.top()
+        if below + 1.2 * em <= height:
+            key = QRectF(bar_left, below, width - bar_left, 1.2 * em)
+    beside = key is not None and key.bottom() > area.bottom() + 0.2 * em
+    title = None
+    if flat_title:
+        title = QRectF(0.3 * em, 0.0, area.left() - 0.9 * em, area.top() - 0.4 * em)
     return Layout(
         cells=cells,
         slant=slant,
@@ -183,7 +220,9 @@ def arrange(canvas: Canvas, matrix: Matrix, legend: str, width: float, height: f
         row_step=row_step,
         row_labels=(max(label_left, title_w), label_right),
         row_notes=(note_left, note_right) if note_w else None,
-        row_title_x=label_left - 1.2 * em if matrix.row_title else None,
+        row_title_x=label_left - 1.2 * em if title_w else None,
+        row_title=title,
+        caption_right=bar_left - 0.6 * em if beside else width + 0.5 * em,
         head_height=head,
         colour_bar=bar,
         legend=key,
