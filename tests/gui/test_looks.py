@@ -159,3 +159,35 @@ def test_the_style_sheet_sets_no_font_sizes_and_no_role_is_left_to_qt(qapp, name
     palette = qpalette(theme)
     assert palette.color(palette.ColorRole.Base).name() == theme.surface
     assert palette.color(palette.ColorRole.Text).name() == theme.text
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"),
+    [
+        (0.742, "74.2 %"),
+        (0.001, "0.1 %"),
+        (0.0009999, "< 0.1 %"),
+        (1e-9, "< 0.1 %"),
+        (0.999, "99.9 %"),
+        (0.99999, "> 99.9 %"),
+        (0.0, "0 %"),
+        (1.0, "100 %"),
+    ],
+)
+def test_percentages_in_a_column_have_one_decimal_and_never_a_false_end(probability, text):
+    assert figures.percent_column(probability).replace("\u00a0", " ") == text
+
+
+def test_an_entropy_that_is_not_nought_is_not_written_as_nought():
+    assert figures.bits(0.0) == "0.00"
+    assert figures.bits(1e-5) == "< 0.01"
+    assert figures.bits(0.9149) == "0.91"
+
+
+def test_a_time_is_no_more_exact_than_it_is():
+    assert [figures.milliseconds(ms) for ms in (1.14, 9.93, 9.97, 19.1)] == [
+        "1.1",
+        "9.9",
+        "10",
+        "19",
+    ]

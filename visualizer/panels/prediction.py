@@ -13,6 +13,7 @@ from visualizer.state import ViewState, current_tape, current_token, reads_matri
 from visualizer.store import Store
 from visualizer.widgets.bars import TokenBars
 from visualizer.widgets.controls import Choice, LabelledSlider, SectionHead, SeedBox
+from visualizer.widgets.figures import bits
 from visualizer.widgets.sentence_field import UndoStaysOutside
 from visualizer.widgets.text_block import TextBlock
 
@@ -94,7 +95,7 @@ class PredictionPanel(Panel):
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
         if fields & PLACE:
             bars = next_token(state, CANDIDATES)
-            note = "" if bars is None else tr("ui.entropy", bits=f"{bars.entropy_bits:.2f}")
+            note = "" if bars is None else tr("ui.entropy", bits=bits(bars.entropy_bits))
             self.head.set_texts(tr("ui.next_token"), note)
             self.where.set_sentences(*_where(state))
             self.bars.set_bars(bars)

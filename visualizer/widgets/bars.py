@@ -12,6 +12,8 @@ from visualizer.lenses.picture import Bars
 from visualizer.widgets import figures
 from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, write
 
+STUB = 0.005
+
 
 class TokenBars(Canvas):
     """The most probable tokens, as many as fit; tokens outside top-k / top-p are grey.
@@ -78,7 +80,7 @@ class TokenBars(Canvas):
             return
         face, digits = self.face(), self.face(0.94)
         bold = self.face(fonts.NORMAL, bold=True)
-        texts = [figures.percent(bars.values[p]) for p in places]
+        texts = [figures.percent_column(bars.values[p]) for p in places]
         figure_w = max(max(digits.width(t) for t in texts), 3.2 * em)
         label_w = min(max(face.width(bars.labels[p]) for p in places) + 0.3 * em, 7.5 * em)
         label_w = min(max(label_w, 2.6 * em), 0.4 * self.width())
@@ -99,8 +101,11 @@ class TokenBars(Canvas):
             write(painter, label, bars.labels[place], bold if chosen else face, ink, LEFT)
             share = min(max(float(bars.values[place]), 0.0), 1.0)
             if share > 0:
-                bar = QRectF(start, self.snap(top + 0.43 * em), max(full * share, 2.0), 0.76 * em)
-                colour = theme.output if kept else theme.bar_off
+                # below half a percent a bar tells no length: a grey stub of one width for all
+                told = share >= STUB
+                width = max(full * share, 2.0) if told else 0.3 * em
+                bar = QRectF(start, self.snap(top + 0.43 * em), width, 0.76 * em)
+                colour = theme.output if kept and told else theme.bar_off
                 box(painter, bar, colour, None, min(0.22 * em, bar.width() / 2))
             number = QRectF(self.width() - figure_w - inset, top, figure_w, line.height())
             write(painter, number, texts[row], digits, ink, RIGHT)
@@ -146,7 +151,9 @@ class TokenBars(Canvas):
             place = self.place_at(QPointF(event.pos()))
             text = ""
             if place is not None and self._bars is not None:
-                text = f"{self._bars.labels[place]}   {figures.exact(self._bars.values[place])}"
+                value = self._bars.values[place]
+                label = self._bars.labels[place]
+                text = f"{label}   {figures.percent(value)}   {figures.exact(value)}"
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)

@@ -35,6 +35,28 @@ def percent_digits(probability: float) -> str:
     return f"{share:.0e}".replace("e-0", "e-")
 
 
+def percent_column(probability: float) -> str:
+    """For numbers below each other: one decimal, and a bound where that would be 0.0 or 100.0."""
+    share = 100 * float(probability)
+    if 0 < share < 0.1:
+        return f"< 0.1{NO_BREAK_SPACE}%"
+    if 99.9 < share < 100:
+        return f"> 99.9{NO_BREAK_SPACE}%"
+    if 0 < share < 100:
+        return f"{share:.1f}{NO_BREAK_SPACE}%"
+    return percent(probability)
+
+
+def bits(entropy: float) -> str:
+    """Two decimals, and a bound where they would be 0.00 though something is left to chance."""
+    return "< 0.01" if 0 < entropy < 0.01 else f"{entropy:.2f}"
+
+
+def milliseconds(taken: float) -> str:
+    """As exact as a time is that differs from one run to the next."""
+    return f"{taken:.0f}" if taken >= 9.95 else f"{taken:.1f}"
+
+
 def percent_short(probability: float) -> str:
     """For a chip: "98 %", and more digits only where they tell: "0.31 %", "99.7 %", ">99.9 %"."""
     share = 100 * float(probability)
