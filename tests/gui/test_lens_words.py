@@ -72,6 +72,15 @@ def test_output_tokens_carry_the_probability_they_were_chosen_with():
         assert token.token == entry().model.tokenizer.target_vocabulary[chosen]
 
 
+def test_an_unknown_token_in_the_output_is_marked():
+    # what a row predicts decides, so a row is made to choose <UNK>
+    state = view()
+    run = replace(state.run, chosen=(3, *state.run.chosen[1:]))
+    tokens = prediction.output_tokens(replace(state, run=run))
+    assert tokens[0].unknown
+    assert [token.unknown for token in tokens[1:]] == [i == 3 for i in state.run.chosen[1:]]
+
+
 def test_in_the_encoder_no_token_has_come_out_yet():
     tokens = prediction.output_tokens(navigation.home(view()))
     assert {token.status for token in tokens} == {"todo"}

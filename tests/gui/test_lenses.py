@@ -131,8 +131,8 @@ def test_each_decoder_row_shows_the_token_it_reads_and_the_one_it_predicts():
 
 
 def test_encoder_rows_predict_nothing():
-    assert stage.stage(at("encoder.layers.0.self_attn.weights")).row_notes == ()
-    assert stage.stage(at("decoder.layers.0.cross_attn.k")).row_notes == ()
+    for site in ("encoder.layers.0.self_attn.weights", "decoder.layers.0.cross_attn.k"):
+        assert not any("→" in note for note in stage.stage(at(site)).row_notes)
 
 
 def test_the_future_is_hidden_in_masked_scores_and_weights_but_not_in_plain_scores():
@@ -142,6 +142,26 @@ def test_the_future_is_hidden_in_masked_scores_and_weights_but_not_in_plain_scor
         np.testing.assert_array_equal(matrix.hidden, future)
     assert stage.stage(at("decoder.layers.1.self_attn.scores")).hidden is None
     assert stage.stage(at(CROSS)).hidden is None
+
+
+def test_an_unknown_source_token_shows_the_word_that_was_typed():
+    state = view("s4 zebra s5")
+    unknown = state.run.unknown[0]
+    assert unknown.text == "zebra"
+    here = navigation.go_to_site(state, "encoder.layers.0.self_attn.weights")
+    matrix = stage.stage(here)
+    for labels, notes in (
+        (matrix.row_labels, matrix.row_notes),
+        (matrix.column_labels, matrix.column_notes),
+    ):
+        assert labels[unknown.position] == "<UNK>"
+        assert notes[unknown.position] == "zebra"
+        assert [note for note in notes if note] == ["zebra"]
+    crossing = stage.stage(navigation.go_to_site(state, CROSS))
+    assert crossing.column_notes[unknown.position] == "zebra"
+    assert all(note.startswith("→ ") for note in crossing.row_notes)
+    known = navigation.go_to_site(view("s4 s5"), CROSS)
+    assert stage.stage(known).column_notes == ()
 
 
 def padded_view() -> ViewState:

@@ -19,6 +19,7 @@ from visualizer.widgets.heatmap import HeatMap
 from visualizer.widgets.model_map import Block, ModelMap
 from visualizer.widgets.notice import EmptyState, NoticeBar
 from visualizer.widgets.op_chips import OpChips
+from visualizer.widgets.sentence_field import SentenceField
 from visualizer.widgets.timeline import Segment, Timeline
 from visualizer.widgets.token_chips import Chip, TokenChips
 from visualizer.widgets.transport import TransportButton
@@ -343,3 +344,19 @@ def test_a_widget_without_data_paints_at_every_size_and_theme(qtbot, qapp, make)
         for size in ((1, 1), (40, 10), (600, 400)):
             widget.resize(*size)
             assert not widget.grab().isNull()
+
+
+def test_chips_that_the_field_has_no_room_for_are_counted_and_none_is_cut(qtbot):
+    field = SentenceField()
+    qtbot.addWidget(field)
+    field.resize(500, 34)
+    field.show()
+    chips = tuple(Chip(f"<UNK> word{i}", tooltip=f"why {i}", unknown=True) for i in range(5))
+    field.set_chips(chips, "not in the vocabulary:")
+    shown = field.chips._chips
+    assert shown[:-1] == chips[: len(shown) - 1]
+    assert shown[-1].text == f"+{5 - len(shown) + 1}"
+    assert shown[-1].tooltip.splitlines() == [chip.tooltip for chip in chips[len(shown) - 1 :]]
+    assert field.chips.rect_of(len(shown) - 1).right() <= field.chips.width() + 1
+    field.resize(3000, 34)
+    assert field.chips._chips == chips

@@ -224,7 +224,7 @@ def test_a_hovered_cell_shows_its_full_value_and_how_it_came_about(live):  # noq
     value = live.state.run.tape[CROSS].value[0, 1, 0, 2]
     assert str(value) in live.window.stage.cell._exact
     assert live.window.stage.cell._site == f"{CROSS}[0, 1, 0, 2]"
-    assert live.window.stage.cell._terms
+    assert any("Σ e^score" in piece.text for piece in live.window.stage.cell._lines[0])
 
 
 def test_a_slider_switches_sampling_on_and_the_seed_decides_the_draw(live):  # noqa: F811

@@ -17,11 +17,15 @@ ATTENTION_ROLES = ("scores", "masked_scores", "weights")
 
 @dataclass(frozen=True)
 class Words:
-    """What a picture needs beside the tape: target vocabulary, where to count from, decimals."""
+    """What a picture needs beside the tape: target vocabulary, where to count from, decimals.
+
+    typed: what stands in the sentence at the source positions that are read as <UNK>
+    """
 
     vocabulary: Sequence[str]
     count_from: int = 1
     decimals: int = 2
+    typed: tuple[tuple[int, str], ...] = ()
 
 
 def is_query_key(place: Place, axes: tuple[str, ...]) -> bool:
@@ -49,10 +53,18 @@ def axis_labels(letter: str, size: int, tape: Tape, words: Words, single: str) -
     return _numbers(words.count_from, size)
 
 
-def row_notes(letter: str, size: int, tape: Tape) -> tuple[str, ...]:
-    """Beside each decoder row what it predicts."""
-    if letter != "T":
+def typed_notes(letter: str, size: int, words: Words) -> tuple[str, ...]:
+    """Under each unknown source token the word that was typed; () where all are known."""
+    if letter != "S" or not words.typed:
         return ()
+    typed = dict(words.typed)
+    return tuple(typed.get(place, "") for place in range(size))
+
+
+def row_notes(letter: str, size: int, tape: Tape, words: Words) -> tuple[str, ...]:
+    """Beside each decoder row what it predicts, beside an unknown source token the word."""
+    if letter != "T":
+        return typed_notes(letter, size, words)
     return tuple(f"→ {token}" for token in tape.predicted_tokens[:size])
 
 

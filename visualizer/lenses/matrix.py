@@ -16,6 +16,7 @@ from visualizer.lenses.labels import (
     column_title,
     row_notes,
     row_title,
+    typed_notes,
 )
 from visualizer.lenses.picture import Matrix, Palette
 from visualizer.walkthrough import Place
@@ -142,7 +143,8 @@ def picture(
             "cells": cell_kind(place, record),
             "row_labels": axis_labels(row_letter, height, tape, words, single_row(place)),
             "column_labels": axis_labels(column_letter, width, tape, words, op_title(place)),
-            "row_notes": row_notes(row_letter, height, tape),
+            "row_notes": row_notes(row_letter, height, tape, words),
+            "column_notes": typed_notes(column_letter, width, words),
             "row_title": row_title(place, record, row_letter),
             "column_title": column_title(place, record, column_letter, width, heads),
         }

@@ -20,6 +20,7 @@ class Matrix:
     hidden: 2-D bool or None, True = masked cell, drawn hatched and never as zero
     low, high: the explicit range of the colours; a diverging range is symmetric about 0
     row_notes: small text beside each row label, "→ 今天" (what the row predicts)
+    column_notes: small text under each column label, the typed word under <UNK>
     source: what is shown, "decoder.layers.0.cross_attn.weights[0,1]"
     current_row, current_column: the labels that are highlighted
     cell_index: (row, column) -> the full index into the record's value
@@ -32,6 +33,7 @@ class Matrix:
     row_labels: tuple[str, ...]
     column_labels: tuple[str, ...]
     row_notes: tuple[str, ...] = ()
+    column_notes: tuple[str, ...] = ()
     row_title: str = ""
     column_title: str = ""
     palette: Palette = "diverging"

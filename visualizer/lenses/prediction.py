@@ -24,6 +24,7 @@ class OutputToken:
     probability: float
     status: Literal["done", "current", "todo"]
     special: bool
+    unknown: bool
 
 
 def next_token(state: ViewState, count: int = 8) -> Bars | None:
@@ -65,6 +66,7 @@ def output_tokens(state: ViewState) -> tuple[OutputToken, ...]:
             probability=float(given.probabilities[chosen]),
             status="done" if row < reached else "current" if row == reached else "todo",
             special=chosen in specials,
+            unknown=chosen == state.model.model.tokenizer.unknown_id,
         )
         for row, (token, given, chosen) in enumerate(
             zip(tokens, run.distributions, run.chosen, strict=True)

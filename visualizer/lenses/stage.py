@@ -39,7 +39,9 @@ def words(state: ViewState) -> Words:
     if state.model is None:
         return Words((), state.count_from, state.decimals)
     vocabulary = state.model.model.tokenizer.target_vocabulary
-    return Words(vocabulary, state.count_from, state.decimals)
+    unknown = () if state.run is None else state.run.unknown
+    typed = tuple((word.position, word.text) for word in unknown)
+    return Words(vocabulary, state.count_from, state.decimals, typed)
 
 
 def shown_rows(state: ViewState) -> int:

@@ -15,6 +15,7 @@ from visualizer.panels.base import PLACE, Panel
 from visualizer.state import SPEEDS, ViewState, reads_matrix
 from visualizer.store import Store
 from visualizer.widgets.controls import push_button
+from visualizer.widgets.figures import milliseconds
 from visualizer.widgets.timeline import Segment, Timeline
 from visualizer.widgets.token_chips import Chip, TokenChips
 from visualizer.widgets.transport import TransportButton
@@ -90,7 +91,13 @@ class TransportPanel(Panel):
         tokens = output_tokens(state)
         current = next((token.row for token in tokens if token.status == "current"), None)
         chips = tuple(
-            Chip(token.token, token.probability, faint=token.status == "todo") for token in tokens
+            Chip(
+                token.token,
+                token.probability,
+                unknown=token.unknown,
+                faint=token.status == "todo",
+            )
+            for token in tokens
         )
         run = state.run
         if run is not None and is_cut_off(run):
@@ -109,7 +116,7 @@ class TransportPanel(Panel):
         )
         self.timeline.set_step(drawn.index)
         assert state.run is not None
-        taken = tr("ui.forward_time", ms=f"{state.run.milliseconds:.1f}")
+        taken = tr("ui.forward_time", ms=milliseconds(state.run.milliseconds))
         self.steps.setText(f"{drawn.text}  ·  {taken}")
 
     def _on_first(self) -> None:

@@ -13,7 +13,7 @@ from visualizer.lenses.picture import Matrix
 from visualizer.widgets import figures
 from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.heatmap_cells import CellPainter, as_image, hatch
-from visualizer.widgets.heatmap_layout import TILT, Layout, arrange, shown_labels
+from visualizer.widgets.heatmap_layout import NOTE_LINE, TILT, Layout, arrange, shown_labels
 
 
 class HeatMap(Canvas):
@@ -192,14 +192,20 @@ class HeatMap(Canvas):
         bounds = layout.cells.bounds()
         face = self.face(layout.column_scale)
         cell = bounds.width() / max(len(labels), 1)
+        notes = matrix.column_notes or ("",) * len(labels)
+        lift = NOTE_LINE * em if any(notes) else 0.0
         for column in shown_labels(len(labels), layout.column_step, matrix.current_column):
             colour = theme.accent if column == matrix.current_column else theme.text
             text, x = labels[column], float(centres[column])
             if layout.slant == "flat":
                 room = max(cell * layout.column_step, face.width(text))
-                rect = QRectF(x - room / 2, bounds.top() - 1.75 * em, room, 1.6 * em)
+                rect = QRectF(x - room / 2, bounds.top() - 1.75 * em - lift, room, 1.6 * em)
                 write(painter, rect, text, face, colour)
+                if notes[column]:
+                    rect = QRectF(x - cell / 2, bounds.top() - 1.4 * em, cell, 1.2 * em)
+                    write(painter, rect, notes[column], self.face(fonts.SMALL), theme.muted)
                 continue
+            text = f"{text} {notes[column]}".rstrip()
             painter.save()
             angle = TILT if layout.slant == "tilted" else 90.0
             sink = face.cap_height / 2 * (1.0 if angle == 90.0 else 0.6)
@@ -297,6 +303,7 @@ def _places_key(matrix: Matrix) -> tuple[object, ...]:
         matrix.row_labels,
         matrix.column_labels,
         matrix.row_notes,
+        matrix.column_notes,
         matrix.row_title,
         matrix.column_title,
         matrix.palette,

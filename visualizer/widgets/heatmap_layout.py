@@ -16,6 +16,8 @@ from visualizer.widgets.canvas import Canvas
 
 Slant = Literal["flat", "tilted", "upright"]
 TILT = 45.0
+# The line of the words under column labels, in parts of the font's size.
+NOTE_LINE = 1.1
 # Row labels become this small, in parts of the font's size, before some are left out.
 SMALLEST_LABEL = 0.72
 
@@ -235,10 +237,13 @@ def _head(canvas: Canvas, matrix: Matrix, cell_w: float) -> tuple[Slant, float, 
     labels = matrix.column_labels
     if not labels:
         return "flat", fonts.NORMAL, 1, 0.6 * em, 0.0
+    below = NOTE_LINE * em if any(matrix.column_notes) else 0.0
     for scale in (fonts.LARGE, fonts.NORMAL, fonts.SMALL):
         widest = max(canvas.face(scale).width(t) for t in labels)
         if widest + 0.5 * em <= cell_w:
-            return "flat", scale, 1, 2.2 * em, 0.0
+            return "flat", scale, 1, 2.2 * em + below, 0.0
+    if below:
+        labels = tuple(map(" ".join, zip(labels, matrix.column_notes, strict=True)))
     small = canvas.face(fonts.SMALL)
     widest = max(small.width(t) for t in labels)
     line = 1.3 * em * fonts.SMALL

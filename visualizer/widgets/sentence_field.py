@@ -47,6 +47,7 @@ class SentenceField(QLineEdit):
         self._complete: Callable[[str], Sequence[str]] = lambda typed: ()
         self._composing = False
         self._offer: QListWidget | None = None
+        self._chips: tuple[Chip, ...] = ()
         self.reason = QLabel(self)
         self.reason.setProperty("role", "warning")
         self.chips = TokenChips(self)
@@ -76,7 +77,7 @@ class SentenceField(QLineEdit):
     def set_chips(self, chips: tuple[Chip, ...], reason: str = "") -> None:
         """Marks at the right end of the field; the reason stands before them where it fits."""
         if chips or not self.chips.isHidden():
-            self.chips.set_chips(chips)
+            self._chips = chips
             self.chips.setToolTip("\n".join(chip.tooltip for chip in chips))
             self.chips.setVisible(bool(chips))
             self.reason.setText(reason)
@@ -93,8 +94,10 @@ class SentenceField(QLineEdit):
             self.reason.hide()
             self.setTextMargins(0, 0, 0, 0)
             return
+        most = round(0.4 * self.width())
+        self._take_in(most)
         size = self.chips.sizeHint()
-        width = min(size.width(), round(0.4 * self.width()))
+        width = min(size.width(), most)
         left = self.width() - width - pad
         self.chips.setGeometry(left, (self.height() - size.height()) // 2, width, size.height())
         # the text comes first: the reason only stands where the sentence leaves room
@@ -105,6 +108,17 @@ class SentenceField(QLineEdit):
             left -= words
             self.reason.setGeometry(left, 0, words, self.height())
         self.setTextMargins(0, 0, self.width() - left, 0)
+
+    def _take_in(self, room: int) -> None:
+        """As many whole chips as there is room for; the last one says how many more there are."""
+        self.chips.set_chips(self._chips)
+        for shown in range(len(self._chips) - 1, -1, -1):
+            if self.chips.sizeHint().width() <= room:
+                return
+            rest = self._chips[shown:]
+            reasons = "\n".join(chip.tooltip for chip in rest)
+            more = Chip(f"+{len(rest)}", tooltip=reasons, unknown=True)
+            self.chips.set_chips((*self._chips[:shown], more))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
