@@ -73,7 +73,9 @@ def begin_editing(state: ViewState, cell: Cell) -> ViewState:
 
 
 def end_editing(state: ViewState) -> ViewState:
-    return replace(state, editing=None)
+    """The number is in, or its old one is back; what was said about it is over."""
+    about_it = state.notice is not None and state.notice.key == "error.cell"
+    return replace(state, editing=None, notice=None if about_it else state.notice)
 
 
 def reset_cells(state: ViewState) -> ViewState:

@@ -22,13 +22,14 @@ from visualizer.engine import Engine, one_sentence
 from visualizer.lenses.remarks import say_remarks, say_saved
 from visualizer.main_window import MainWindow
 from visualizer.preparation import Preparation
-from visualizer.settings import Last, Settings, default_path
+from visualizer.settings import PREFERENCES, Last, Settings, default_path
 from visualizer.state import AS_IT_IS, Choices, ModelEntry, Run, ViewState
 from visualizer.store import Store
 from visualizer.theme import system_theme
 
 FIRST_MODEL = "en-zh"
 FIRST_SIZE = (1600, 1000)
+READING_TIME = 8000  # milliseconds that a good word stays
 TITLE_BAR = 40  # pixels; what the frame takes is known only once the window is on screen
 
 log = logging.getLogger("glassformer")
@@ -56,6 +57,9 @@ class Session(QObject):
         super().__init__()
         self.window, self.engine, self.settings = window, engine, settings
         self.store = window.store
+        self._fading = QTimer(self)
+        self._fading.setSingleShot(True)
+        self._fading.timeout.connect(self._on_faded)
         self._clock = QTimer(self)
         self._clock.timeout.connect(self._on_tick)
         self._preparation = Preparation(engine)
@@ -111,6 +115,7 @@ class Session(QObject):
     def close(self) -> None:
         """Stop the work and remember what is worth remembering."""
         self._clock.stop()
+        self._fading.stop()
         self._preparation.stop()
         self.engine.shutdown()
         if self.settings is not None:
@@ -120,6 +125,8 @@ class Session(QObject):
     def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
         if fields & {"model", "inputs"} and new.model is not None:
             self.engine.request(new.model, new.inputs)
+        if fields & PREFERENCES and self.settings is not None:
+            self.settings.remember(new)
         if fields & {"playing", "speed"}:
             if new.playing:
                 self._clock.start(round(1000 / new.speed))
@@ -159,7 +166,14 @@ class Session(QObject):
     def _on_saved(self, saved: Saved) -> None:
         self.store.dispatch(actions.note_saved, saved.path)
         self.store.dispatch(say_saved, saved)
+        self._fading.start(READING_TIME)
         log.info("saved %s", saved)
+
+    def _on_faded(self) -> None:
+        """That all went well need not be said for ever."""
+        notice = self.store.state.notice
+        if notice is not None and notice.key.startswith("notice.saved"):
+            self.store.dispatch(actions.dismiss_notice)
 
     def _on_save_failed(self, name: str, reason: str, details: str) -> None:
         reason = reason.removeprefix(f"{name}: ")

@@ -15,6 +15,21 @@ from visualizer.i18n import LANGUAGES
 from visualizer.state import AS_IT_IS, Choices, Cursor, Inputs, ModelEntry, ViewState
 from visualizer.theme import THEMES, system_theme
 
+# What is written down as soon as it is changed.
+PREFERENCES = frozenset(
+    {
+        "theme",
+        "follow_system",
+        "scale",
+        "sequential",
+        "diverging",
+        "language",
+        "decimals_chosen",
+        "count_from",
+        "recent",
+    }
+)
+
 
 def default_path() -> Path:
     """The file in the user's own folder for settings."""

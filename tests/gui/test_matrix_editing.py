@@ -103,7 +103,7 @@ def test_what_is_no_number_is_one_quiet_sentence(worked, text):
     assert "no number" in worked.window.notice.bar.sentence.text()
     worked.window.transport.speed.setFocus()
     assert not editor.isVisible() and worked.state.inputs.cells == ()
-    assert not worked.store.can_undo
+    assert not worked.store.can_undo and worked.state.notice is None
 
 
 def test_every_number_that_is_typed_is_computed_at_once_and_is_one_step_of_undo(worked):

@@ -49,6 +49,11 @@ def test_every_preference_is_in_the_menu_and_is_remembered(live, tmp_path):  # n
     assert (state.decimals, state.count_from) == (3, 0)
 
 
+def test_a_preference_is_written_down_at_once(live, tmp_path):  # noqa: F811
+    live.store.dispatch(actions.set_language, "zh")
+    assert Settings(tmp_path / "settings.ini").apply_to(ViewState()).language == "zh"
+
+
 def test_the_menu_marks_what_is_chosen(live):  # noqa: F811
     live.store.dispatch(actions.set_theme, "dark")
     marked = {a.text() for a in view_menu(live.window, live.store).actions() if a.isChecked()}

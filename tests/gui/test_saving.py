@@ -51,6 +51,15 @@ def test_save_as_writes_the_model_and_says_how_much_that_is(live, tmp_path):  # 
     assert live.state.recent == (str(path),) and live.state.inputs.source == SENTENCE
 
 
+def test_what_went_well_is_not_said_for_ever(live, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("visualizer.app.READING_TIME", 50)
+    save_as(live, tmp_path / "a.safetensors")
+    live.qtbot.waitUntil(lambda: live.state.notice is None, timeout=5000)
+    save_as(live, tmp_path / "a.json")
+    live.qtbot.wait(120)
+    assert live.state.notice.level == "error"
+
+
 def test_save_asks_only_where_there_is_no_file_yet(live, tmp_path):  # noqa: F811
     live.target = None
     live.press(KEY.Key_S, HELD.ControlModifier)
