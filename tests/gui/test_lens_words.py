@@ -163,6 +163,42 @@ def test_clicks_on_the_heads_chip_go_round_its_three_views():
     assert seen == ["q_heads", "k_heads", "v_heads", "q_heads"]
 
 
+# Where we are.
+
+
+@pytest.mark.parametrize(
+    ("site", "way"),
+    [
+        ("decoder.layers.0.norm1.normalised", "layer 1 › self-attention"),
+        ("decoder.layers.1.norm2.out", "layer 2 › cross-attention"),
+        ("decoder.layers.0.residual3", "layer 1 › feed forward"),
+        ("encoder.layers.0.norm2.mean", "layer 1 › feed forward"),
+        (CROSS, "layer 1"),
+        ("decoder.mask", ""),
+    ],
+)
+def test_the_way_to_an_add_and_norm_names_the_sublayer_whose_output_is_added(site, way):
+    assert caption.caption(at(site)).layer_title == way
+
+
+def test_a_lone_residual_names_its_sublayer_too():
+    words = caption.caption(at("encoder.layers.1.residual1", norm_position="pre"))
+    assert words.layer_title == "layer 2 › self-attention"
+
+
+@pytest.mark.parametrize("site", ["encoder.mask", "decoder.mask", "decoder.padding_mask"])
+def test_the_masks_say_which_mask(site):
+    assert caption.caption(at(site)).op_title not in ("", "mask")
+
+
+def test_colours_that_all_heads_share_are_said_to_be_shared():
+    shared = "one colour scale for all heads"
+    for role in ("scores", "masked_scores", "q_heads", "context"):
+        title = stage.stage(at(CROSS.replace("weights", role))).column_title
+        assert title.endswith(shared)
+    assert shared not in stage.stage(at(CROSS)).column_title
+
+
 # Nothing to show.
 
 

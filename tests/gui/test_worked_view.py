@@ -141,3 +141,13 @@ def test_the_selected_cell_stays_while_its_numbers_change():
 def test_a_model_that_reads_text_has_no_matrix_to_edit():
     state = view()
     assert actions.edit_cell(state, (0, 0), 1.0) is state
+
+
+def test_rows_of_given_numbers_are_tokens_of_no_source_sentence():
+    state = worked_view("self-attention")
+    titles = set()
+    for site in state.run.tape.sites:
+        matrix = stage.stage(navigation.go_to_site(state, site))
+        titles |= {matrix.row_title, matrix.column_title.split(" · ")[0]}
+    assert {"token", "queries: token", "keys: tokens"} <= titles
+    assert not any("source" in title for title in titles)

@@ -59,7 +59,11 @@ def caption(state: ViewState) -> Caption | None:
     return Caption(
         side=place.side,
         side_title=tr(f"side.{place.side}"),
-        layer_title=layer_title(place, state.count_from),
+        layer_title=" › ".join(
+            part
+            for part in (layer_title(place, state.count_from), added_title(state, place))
+            if part
+        ),
         title=sublayer_title(place),
         op_title=op_title(place),
         site=place.site,
@@ -84,6 +88,18 @@ def sentences(place: Place, op: str, english: str) -> tuple[str, str]:
 def layer_title(place: Place, count_from: int) -> str:
     """ "layer 1", empty outside the layers."""
     return "" if place.layer is None else tr("layer", n=place.layer + count_from)
+
+
+def added_title(state: ViewState, place: Place) -> str:
+    """Which sublayer's output a residual connection adds: "cross-attention"; else empty."""
+    along, tape = current_walk(state), current_tape(state)
+    block = along.route.block(place.block) if along is not None else None
+    if tape is None or block is None or place.kind not in ("add_norm", "add"):
+        return ""
+    for site in block.sites:
+        if tape[site].op == "residual" and along is not None:
+            return tr(f"flow.{along.route.place(tape[site].inputs[1]).kind}")
+    return ""
 
 
 def sublayer_title(place: Place) -> str:

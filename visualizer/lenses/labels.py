@@ -20,12 +20,14 @@ class Words:
     """What a picture needs beside the tape: target vocabulary, where to count from, decimals.
 
     typed: what stands in the sentence at the source positions that are read as <UNK>
+    given: the model reads rows of numbers and there is no sentence
     """
 
     vocabulary: Sequence[str]
     count_from: int = 1
     decimals: int = 2
     typed: tuple[tuple[int, str], ...] = ()
+    given: bool = False
 
 
 def is_query_key(place: Place, axes: tuple[str, ...]) -> bool:
@@ -73,30 +75,39 @@ def _numbers(start: int, size: int) -> tuple[str, ...]:
     return tuple(str(number) for number in range(start, start + size))
 
 
-def row_title(place: Place, record: Record, letter: str) -> str:
+def row_title(place: Place, record: Record, letter: str, words: Words) -> str:
     """What the rows are."""
     if is_query_key(place, record.axes):
-        return {"S": tr("axis.queries_source"), "T": tr("axis.queries_target")}.get(letter, "")
+        source = tr("axis.queries_given") if words.given else tr("axis.queries_source")
+        return {"S": source, "T": tr("axis.queries_target")}.get(letter, "")
     if letter == "S" and place.side == "decoder":
         return tr("axis.rows_memory")
-    return {"S": tr("axis.rows_source"), "T": tr("axis.rows_target")}.get(letter, "")
+    source = tr("axis.rows_given") if words.given else tr("axis.rows_source")
+    return {"S": source, "T": tr("axis.rows_target")}.get(letter, "")
 
 
-def column_title(place: Place, record: Record, letter: str, size: int, heads: int) -> str:
-    """What the columns are; of attention weights also what a row adds up to."""
+def column_title(
+    place: Place, record: Record, letter: str, size: int, heads: int, words: Words
+) -> str:
+    """What the columns are; of attention weights also what a row adds up to.
+
+    Of other records of several heads, that the colours are the same for all of them.
+    """
     if is_query_key(place, record.axes):
         if letter == "T":
             title = tr("axis.keys_target")
         elif place.side == "decoder":
             title = tr("axis.keys_memory")
         else:
-            title = tr("axis.keys_source")
-        return f"{title} · {tr('axis.rows_sum_to_one')}" if place.role == "weights" else title
+            title = tr("axis.keys_given") if words.given else tr("axis.keys_source")
+        if place.role == "weights":
+            return f"{title} · {tr('axis.rows_sum_to_one')}"
+        return f"{title} · {tr('axis.shared_colours')}" if "H" in record.axes else title
     if letter == "D":
         title = tr("axis.columns_model", size=size)
         return f"{title} · {tr('axis.editable')}" if place.kind == "input" else title
     if letter == "K":
-        return tr("axis.columns_head", size=size)
+        return f"{tr('axis.columns_head', size=size)} · {tr('axis.shared_colours')}"
     if letter == "H*K":
         return tr("axis.columns_heads", heads=heads, size=size // max(heads, 1))
     if letter == "F":
@@ -129,9 +140,12 @@ def shape_text(place: Place, record: Record, rows: int) -> str:
         elif letter == "V":
             parts.append(tr("shape.vocabulary", n=shown))
         else:
-            name = {"D": "d_model", "K": "d_head", "F": "d_ff", "H*K": "heads × d_head"}
+            name = {"D": "d_model", "K": "d_head", "F": "d_ff", "H*K": tr("shape.all_heads")}
             parts.append(f"{name.get(letter, letter)} {shown}")
-    return f"({', '.join(parts)})" if parts else f"({tr('shape.one_number')})"
+    said = parts[0] if parts else tr("shape.one_number")
+    for part in parts[1:]:
+        said = tr("shape.and", first=said, second=part)
+    return tr("shape.brackets", parts=said)
 
 
 def _counted(word: str, n: int) -> str:

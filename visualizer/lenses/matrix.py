@@ -145,8 +145,8 @@ def picture(
             "column_labels": axis_labels(column_letter, width, tape, words, op_title(place)),
             "row_notes": row_notes(row_letter, height, tape, words),
             "column_notes": typed_notes(column_letter, width, words),
-            "row_title": row_title(place, record, row_letter),
-            "column_title": column_title(place, record, column_letter, width, heads),
+            "row_title": row_title(place, record, row_letter, words),
+            "column_title": column_title(place, record, column_letter, width, heads, words),
         }
     else:
         described = {"row_labels": (), "column_labels": ()}
@@ -177,6 +177,8 @@ def op_title(place: Place) -> str:
     """The short name of an op where it stands, as the chips and the headings have it."""
     if place.kind == "input":
         return tr("chip.input")
+    if place.sublayer == "mask" and place.role == "mask" and place.side == "encoder":
+        return tr("chip.mask.padding_mask")
     kind = place.sublayer.rstrip("0123456789")
     kind = "attn" if kind.endswith("_attn") else kind
     return tr(f"chip.{kind}.{place.role}" if place.role else f"chip.{kind}")

@@ -18,6 +18,7 @@ from visualizer.state import (
     current_token,
     guided_head,
     head_count,
+    reads_matrix,
     shown_site,
 )
 from visualizer.walkthrough import Place
@@ -41,7 +42,8 @@ def words(state: ViewState) -> Words:
     vocabulary = state.model.model.tokenizer.target_vocabulary
     unknown = () if state.run is None else state.run.unknown
     typed = tuple((word.position, word.text) for word in unknown)
-    return Words(vocabulary, state.count_from, state.decimals, typed)
+    given = reads_matrix(state.model)
+    return Words(vocabulary, state.count_from, state.decimals, typed, given)
 
 
 def shown_rows(state: ViewState) -> int:
