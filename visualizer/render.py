@@ -17,7 +17,7 @@ from visualizer.i18n import tr
 from visualizer.lenses.caption import run_message
 from visualizer.main_window import MainWindow
 from visualizer.run import compute, open_entry
-from visualizer.state import ModelEntry, ViewState, current_tape
+from visualizer.state import ModelEntry, ViewState, card_text, current_tape, reads_matrix
 from visualizer.store import Store
 from visualizer.widgets import figures
 
@@ -137,9 +137,15 @@ def draw_walkthrough(app: QApplication, state: ViewState, folder: Path, size: QS
 
 
 def translation(state: ViewState) -> str:
-    """The sentence, its translation, and each token with the probability it was chosen with."""
+    """The sentence, its translation, and each token with the probability it was chosen with.
+
+    Of a worked example, which translates nothing, what it is.
+    """
     run = state.run
-    assert run is not None
+    assert run is not None and state.model is not None
+    if reads_matrix(state.model):
+        about = card_text(state.model, "about")
+        return "\n".join(line for line in (state.model.name, about) if line) + "\n"
     lines = [run.inputs.source, run.text]
     message = run_message(run)
     if message:

@@ -12,15 +12,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 import model_core
+from model_core import bundled
 from tests.gui.live_window import LiveWindow, checkpoint, live  # noqa: F401 (fixtures)
 from tests.gui.views import CROSS, SENTENCE, entry, view, worked_view
 from visualizer import actions, navigation
 from visualizer.app import dress
-from visualizer.menus import Menu, view_menu
+from visualizer.i18n import tr
+from visualizer.menus import Menu, model_menu, view_menu
 from visualizer.settings import Last, Settings
 from visualizer.state import Choices, Cursor, Inputs, ViewState
 
 SEQUENTIAL = "blue_yellow"
+DOCUMENT = Path(__file__).parents[1] / "data" / "document_model" / "model_flat_vocab.json"
 
 
 def choose(live, *path: str) -> None:  # noqa: F811
@@ -89,6 +92,30 @@ def test_the_look_follows_the_system_only_where_that_was_chosen(live):  # noqa: 
     # the offscreen platform does not say how it looks, which is as good as light
     hints.colorSchemeChanged.emit(Qt.ColorScheme.Light)
     assert live.state.theme == "light" and live.state.follow_system
+
+
+def words(menu) -> set[str]:
+    """All texts of a menu and of the menus below it."""
+    found = {action.text().split("\t")[0] for action in menu.actions() if action.text()}
+    return found.union(*(words(action.menu()) for action in menu.actions() if action.menu()))
+
+
+def menu_words(live) -> set[str]:  # noqa: F811
+    commands = [(tr(key), print) for key in ("ui.open", "ui.save", "ui.save_as")]
+    model = model_menu(live.window, live.state, print, print, commands)
+    return words(model) | words(view_menu(live.window, live.store))
+
+
+@pytest.mark.parametrize("source", ["self-attention", DOCUMENT])
+def test_the_menus_are_in_the_language_in_use(live, source):  # noqa: F811
+    live.open(source)
+    english = menu_words(live)
+    live.store.dispatch(actions.set_language, "zh")
+    chinese = menu_words(live)
+    same = {text for text in english & chinese if any(c.isalpha() for c in text)}
+    names = {*bundled.names(), DOCUMENT.name, "English", "中文", "Viridis", "ReLU", "SiLU"}
+    assert {text for text in same if not text.startswith("ε = ")} <= names
+    assert len(chinese - english) > 15
 
 
 def test_a_name_with_an_ampersand_is_shown_as_it_is(live):  # noqa: F811

@@ -52,6 +52,20 @@ def test_a_step_is_drawn_in_the_size_asked_for(checkpoint, tmp_path):  # noqa: F
     assert (doubled & 0xFF).mean() < 80 < 200 < (picture & 0xFF).mean()
 
 
+def test_the_walkthrough_of_a_worked_example_shows_the_steps_it_has(tmp_path):
+    done = run("render", "encoder-layer", "--walkthrough", tmp_path, "--size", "1280x720")
+    assert done.returncode == 0, done.stderr
+    pictures = sorted(path.name for path in tmp_path.glob("*.png"))
+    assert [name[3:-4] for name in pictures] == [
+        "embedding",
+        "encoder-self-attention",
+        "encoder-add-and-norm",
+        "encoder-feed-forward",
+        "encoder-memory",
+    ]
+    assert "女生" in (tmp_path / "translation.txt").read_text(encoding="utf-8")
+
+
 def test_the_same_arguments_draw_the_same_pixels(checkpoint, tmp_path):  # noqa: F811
     pictures = []
     for name in ("one.png", "two.png"):
