@@ -102,12 +102,14 @@ def column_title(
             title = tr("axis.keys_given") if words.given else tr("axis.keys_source")
         if place.role == "weights":
             return f"{title} · {tr('axis.rows_sum_to_one')}"
-        return f"{title} · {tr('axis.shared_colours')}" if "H" in record.axes else title
+        shared = "H" in record.axes and heads > 1
+        return f"{title} · {tr('axis.shared_colours')}" if shared else title
     if letter == "D":
         title = tr("axis.columns_model", size=size)
         return f"{title} · {tr('axis.editable')}" if place.kind == "input" else title
     if letter == "K":
-        return f"{tr('axis.columns_head', size=size)} · {tr('axis.shared_colours')}"
+        title = tr("axis.columns_head", size=size)
+        return f"{title} · {tr('axis.shared_colours')}" if heads > 1 else title
     if letter == "H*K":
         return tr("axis.columns_heads", heads=heads, size=size // max(heads, 1))
     if letter == "F":

@@ -223,7 +223,11 @@ class HeatMap(Canvas):
         if matrix.column_title:
             width = layout.caption_right - bounds.left()
             rect = QRectF(bounds.left(), bounds.bottom() + 0.35 * em, width, 1.5 * em)
-            write(painter, rect, matrix.column_title, small, self.theme.muted, LEFT)
+            # what comes behind a dot is left out before anything is cut
+            title = matrix.column_title
+            while small.width(title) > width and " · " in title:
+                title = title.rsplit(" · ", 1)[0]
+            write(painter, rect, title, small, self.theme.muted, LEFT)
         if matrix.row_title and layout.row_title is not None:
             painter.setFont(small.font)
             painter.setPen(QColor(self.theme.muted))
