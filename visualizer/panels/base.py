@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QWidget
 
 from visualizer.navigation import current_index
 from visualizer.state import FIELDS, ViewState
 from visualizer.store import Store
 from visualizer.theme import theme_of
-from visualizer.widgets.canvas import Canvas
+from visualizer.widgets.canvas import Canvas, Plain
 
 # These change words or colours everywhere.
 COLOURS = frozenset({"theme", "sequential", "diverging"})
@@ -19,7 +19,7 @@ LOOK = COLOURS | {"language", "count_from", "decimals_chosen"}
 PLACE = frozenset({"run", "cursor", "model"}) | LOOK
 
 
-class Panel(QFrame):
+class Panel(Plain):
     """Draws again when a field that it watches has changed.
 
     `painted_run` and `painted_step` are the run's number and the step's index that were last
@@ -78,6 +78,7 @@ class Panel(QFrame):
     def _show(self, state: ViewState, fields: frozenset[str]) -> None:
         if fields & COLOURS:
             theme = theme_of(state)
+            self.set_theme(theme)
             for child in self.findChildren(QWidget):
                 if hasattr(child, "set_theme"):
                     child.set_theme(theme)

@@ -39,7 +39,7 @@ class HeaderPanel(Panel):
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
-        self.setProperty("kind", "header")
+        self.set_ground("surface")
         em = fonts.em(self.font())
         self.model = ModelButton()
         self.field = SentenceField()

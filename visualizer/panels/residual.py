@@ -21,7 +21,7 @@ class ResidualPanel(Panel):
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
-        self.setProperty("role", "surface")
+        self.set_ground("surface")
         em = fonts.em(self.font())
         self.head = SectionHead()
         self.table = LayerTable()

@@ -47,7 +47,7 @@ class StagePanel(Panel):
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
-        self.setProperty("role", "page")
+        self.set_ground("page")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         em = fonts.em(self.font())
         self.breadcrumb = Breadcrumb()

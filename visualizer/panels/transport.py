@@ -28,7 +28,7 @@ class TransportPanel(Panel):
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
-        self.setProperty("role", "surface")
+        self.set_ground("surface")
         em = fonts.em(self.font())
         self.first, self.back = TransportButton("first"), TransportButton("back")
         self.play = TransportButton("play", primary=True)
