@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from tests.gui.views import at, entry, view
+from tests.gui.views import at, entry, view, worked_view
 from visualizer import actions, i18n, navigation
-from visualizer.lenses import embedding, explanation, flow, layer, ranking, stage, views
+from visualizer.lenses import caption, embedding, explanation, flow, layer, ranking, stage, views
 from visualizer.lenses.strips import standing_on
 
 PRE = {"norm_position": "pre"}
@@ -46,7 +46,7 @@ def test_post_norm_shows_stream_sublayer_sum_and_then_the_norm():
             f"{NORM}.normalised",
             f"{NORM}.out",
         ]
-        assert [strip.sign for strip in drawn(state).strips] == ["x", "+", "=", "→", "→"]
+        assert [strip.sign for strip in drawn(state).strips] == ["x", "+ s", "= r", "→ r̂", "→ y"]
 
 
 def test_pre_norm_shows_the_norm_first_and_the_sum_later():
@@ -336,3 +336,36 @@ def test_the_whole_model_gives_the_stage_back_when_a_record_is_chosen():
     assert navigation.next_op(state).through_layers
     assert not navigation.go_to_record(state, RESIDUAL).through_layers
     assert not actions.toggle_through_layers(state).through_layers
+
+
+# One letter, one meaning.
+
+
+@pytest.mark.parametrize(
+    ("site", "traits", "letters"),
+    [
+        (RESIDUAL, {}, "r = x + s"),
+        (f"{NORM}.mean", {}, "r_i"),
+        (f"{NORM}.variance", {}, "r_i"),
+        (f"{NORM}.normalised", {}, r"\hat{r} = \frac{r - \mu}"),
+        (f"{NORM}.out", {}, r"y = \gamma \odot \hat{r} + \beta"),
+        (f"{NORM}.out", PRE, r"y = \gamma \odot \hat{x} + \beta"),
+        ("encoder.norm.normalised", PRE, r"\hat{x} = \frac{x - \mu}"),
+    ],
+)
+def test_a_norms_formula_has_the_letters_of_its_picture(site, traits, letters):
+    assert letters in caption.caption(at(site, **traits)).formula
+
+
+def test_gamma_and_beta_differ_in_colour_and_in_stroke():
+    lines = {line.label: line for line in drawn(at(f"{NORM}.out")).curves.lines}
+    assert set(lines) == {"r̂", "y", "γ", "β"}
+    gamma, beta = lines["γ"], lines["β"]
+    assert gamma.colour != beta.colour and (gamma.style, beta.style) == ("thin", "dashed")
+
+
+def test_a_profile_of_a_few_numbers_is_of_bars():
+    state = worked_view()
+    sites = [s for s in state.run.tape.sites if s.endswith("norm1.out")]
+    state = navigation.go_to_site(state, sites[0])
+    assert {line.style for line in drawn(state).curves.lines} == {"bars"}

@@ -7,9 +7,19 @@ import numpy as np
 from visualizer.i18n import tr
 from visualizer.lenses.caption import layer_title, sublayer_title
 from visualizer.lenses.reductions import deviations, row_norms
-from visualizer.lenses.strips import Curves, Figures, Line, Stack, Strip, View
+from visualizer.lenses.strips import (
+    Colour,
+    Curves,
+    Figures,
+    Line,
+    Stack,
+    Strip,
+    Style,
+    View,
+)
 from visualizer.walkthrough import Place
 
+MOST_BARS = 4
 KINDS = ("add_norm", "add", "norm", "final_norm")
 
 
@@ -27,18 +37,25 @@ def add_norm(view: View) -> Stack | None:
         if residual is None:
             strips.append(_stream(view, read, "x"))
     measured = len(strips) - 1
+    hat = _hat(residual)
     if "normalised" in roles:
-        note = tr("strip.normalised.note")
-        strips.append(view.strip(roles["normalised"], "→", tr("strip.normalised"), note))
+        title, note = tr("strip.normalised"), tr("strip.normalised.note")
+        strips.append(view.strip(roles["normalised"], f"→ {hat}", title, note))
     if "out" in roles:
-        strips.append(view.strip(roles["out"], "→", tr("strip.scaled_shifted"), "γ ⊙ … + β"))
+        title = tr("strip.scaled_shifted")
+        strips.append(view.strip(roles["out"], "→ y", title, f"γ ⊙ {hat} + β"))
     if not strips:
         return None
     return view.stack(
         tuple(strips),
         figures=_figures(view, roles, measured),
-        curves=_profile(view, read, roles),
+        curves=_profile(view, read, roles, residual),
     )
+
+
+def _hat(residual: str | None) -> str:
+    """What was normalised, in the letters of the formula: the sum r, or the stream x itself."""
+    return "x̂" if residual is None else "r̂"
 
 
 def _sum(view: View, residual: str) -> list[Strip]:
@@ -48,8 +65,8 @@ def _sum(view: View, residual: str) -> list[Strip]:
     title = tr("strip.sublayer", name=sublayer_title(place))
     return [
         _stream(view, stream, "x", colours),
-        view.strip(added, "+", title, _ratio(view, stream, added), colours=colours),
-        view.strip(residual, "=", tr("strip.sum"), colours=colours),
+        view.strip(added, "+ s", title, _ratio(view, stream, added), colours=colours),
+        view.strip(residual, "= r", tr("strip.sum"), colours=colours),
     ]
 
 
@@ -100,26 +117,33 @@ def _figures(view: View, roles: dict[str, str], strip: int) -> tuple[Figures, ..
     return tuple(found)
 
 
-def _profile(view: View, read: str | None, roles: dict[str, str]) -> Curves | None:
+def _profile(
+    view: View, read: str | None, roles: dict[str, str], residual: str | None
+) -> Curves | None:
     """The numbers of one token across d_model: those that this step reads and writes."""
     if view.cell is None or read is None:
         return None
     row, role = view.cell[0], view.place.site.rsplit(".", 1)[-1]
     lines = []
     if role != "out":
-        lines.append(_row(view, read, row, "r", "decoder"))
+        lines.append(_row(view, read, row, "r" if residual is not None else "x", "decoder"))
     if role in ("mean", "variance") and "mean" in roles:
         lines.append(_mean_line(view, roles["mean"], row))
     if role in ("normalised", "out") and "normalised" in roles:
-        label = tr("strip.normalised")
-        lines.append(_row(view, roles["normalised"], row, label, "accent"))
+        lines.append(_row(view, roles["normalised"], row, _hat(residual), "accent"))
     if role == "out" and view.place.sublayer.startswith("norm"):
         site = roles["out"]
-        lines.append(_row(view, site, row, tr("curve.out"), "output"))
-        learned = zip(view.tape[site].inputs[1:], "γβ", ("decoder", "muted"), strict=True)
-        for name, letter, colour in learned:
+        lines.append(_row(view, site, row, "y", "output"))
+        # neither colour nor dash alone: the two are told apart in grey and by anybody's eyes
+        looks: tuple[tuple[str, Colour, Style], ...] = (
+            ("γ", "decoder", "thin"),
+            ("β", "encoder", "dashed"),
+        )
+        for name, (letter, colour, style) in zip(view.tape[site].inputs[1:], looks, strict=True):
             values = np.asarray(view.tape.value_of(name))
-            lines.append(Line(letter, colour, _counted(values), values, style="thin"))  # type: ignore[arg-type]
+            lines.append(
+                Line(letter, colour, _counted(values), values, style=_style(values, style))
+            )
     if role not in ("mean", "variance", "normalised", "out"):
         stream, added = view.tape[read].inputs[:2]
         lines.append(_row(view, stream, row, "x", "encoder", thin=True))
@@ -128,11 +152,16 @@ def _profile(view: View, read: str | None, roles: dict[str, str]) -> Curves | No
     return Curves(title, tuple(lines), aligned=True, share=0.19)
 
 
-def _row(view: View, site: str, row: int, label: str, colour: str, thin: bool = False) -> Line:
+def _row(view: View, site: str, row: int, label: str, colour: Colour, thin: bool = False) -> Line:
     values = view.tape[site].value[0, row]
     cells = np.stack([np.full(values.size, row), np.arange(values.size)], axis=1)
-    style = "thin" if thin else "line"
-    return Line(label, colour, _counted(values), values, site, cells, style)  # type: ignore[arg-type]
+    style = _style(values, "thin" if thin else "line")
+    return Line(label, colour, _counted(values), values, site, cells, style)
+
+
+def _style(values: np.ndarray, style: Style) -> Style:
+    """A line through fewer numbers would look like a course that they do not have."""
+    return "bars" if values.size <= MOST_BARS else style
 
 
 def _mean_line(view: View, site: str, row: int) -> Line:

@@ -21,6 +21,15 @@ _ATTENTION = {
 _CROSS = {"k": r"K = M W_K + b_K", "v": r"V = M W_V + b_V"}
 _FEED_FORWARD = {"hidden": r"h = x W_1 + b_1", "out": r"y = a W_2 + b_2"}
 
+# Of a norm, with the letter of what it reads: r behind a sum, x where it reads the stream itself.
+_NORM = {
+    "mean": r"\mu = \frac{1}{d} \sum_i %s_i",
+    "variance": r"\sigma^2 = \frac{1}{d} \sum_i (%s_i - \mu)^2",
+    "normalised": r"\hat{%s} = \frac{%s - \mu}{\sqrt{\sigma^2 + \varepsilon}}",
+    "out": r"y = \gamma \odot \hat{%s} + \beta",
+}
+SUM = r"r = x + s"
+
 
 def formula(place: Place, general: str) -> str:
     """The formula (LaTeX) of the op in this place, else the op's own."""
@@ -30,4 +39,8 @@ def formula(place: Place, general: str) -> str:
         return _ATTENTION.get(place.role, general)
     if place.kind == "ffn":
         return _FEED_FORWARD.get(place.role, general)
+    if place.sublayer.startswith("residual"):
+        return SUM
+    if place.kind in ("add_norm", "norm", "final_norm") and place.role in _NORM:
+        return _NORM[place.role].replace("%s", "r" if place.kind == "add_norm" else "x")
     return general

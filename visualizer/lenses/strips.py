@@ -19,13 +19,14 @@ from visualizer.walkthrough import Place, Walk
 
 Array = np.ndarray[Any, Any]
 Colour = Literal["accent", "decoder", "encoder", "output", "muted", "text"]
+Style = Literal["line", "thin", "dashed", "dots", "bars"]
 
 
 @dataclass(frozen=True, eq=False)
 class Strip:
     """One record of the picture; a click goes to `site`.
 
-    sign: "+", "=", "→" before the title     note: muted words behind it
+    sign: "x", "+ s", "→" before the title     note: muted words behind it
     lane: strips of one lane have the same columns, so that a cell is marked in all of them
     current: the cursor stands on this record
     """
@@ -68,7 +69,7 @@ class Line:
     y: Array
     site: str = ""
     cells: Array | None = None
-    style: Literal["line", "thin", "dots"] = "line"
+    style: Style = "line"
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,9 @@ from visualizer.widgets.heatmap_layout import Cells
 
 Spot = tuple[str, int, int]
 
+# The piece of line before a name in the legend; long enough to show dashes.
+SWATCH = 1.3
+
 
 class CurvePlot:
     """Where the points of the lines lie in `area`, in logical pixels.
@@ -46,7 +49,7 @@ class CurvePlot:
     def _legend_width(self) -> float:
         face = self.canvas.face(fonts.SMALL)
         widest = max((face.width(line.label) for line in self.curves.lines), default=0.0)
-        return widest + 2.2 * self.canvas.em if widest else 0.0
+        return widest + (SWATCH + 1.3) * self.canvas.em if widest else 0.0
 
     def _place(self, line: Line) -> np.ndarray:
         """(n, 2) the places of a line's points."""
@@ -113,12 +116,29 @@ class CurvePlot:
                 pen.setCapStyle(Qt.PenCapStyle.RoundCap)
                 painter.setPen(pen)
                 painter.drawPoints(QPolygonF(shape))
+            elif line.style == "bars":
+                self._draw_bars(painter, line, places, colour)
+            elif line.style == "dashed":
+                painter.setPen(_dashed(colour, 1.2))
+                # dashes that begin anew at each point would close on short pieces
+                painter.drawPolyline(QPolygonF(shape))
             else:
                 pen = QPen(colour, 1.6 if line.style == "line" else 1.0)
                 painter.setPen(pen)
                 # one polyline through the stroker takes five times as long
                 painter.drawLines([QLineF(a, b) for a, b in pairwise(shape)])
         self._draw_legend(painter)
+
+    def _draw_bars(self, painter: QPainter, line: Line, places: np.ndarray, colour: QColor) -> None:
+        """From 0; the lines that are bars share the width of a column."""
+        bars = [other for other in self.curves.lines if other.style == "bars"]
+        count = len(places)
+        wide = min(0.7 * self.plot.width() / max(count, 1), 9 * self.canvas.em) / len(bars)
+        shift = (bars.index(line) - len(bars) / 2) * wide
+        zero = float(self._up(np.float64(0.0)))
+        for x, y in places.tolist():
+            bar = QRectF(x + shift + 1, min(zero, y), max(wide - 2, 1.0), max(abs(y - zero), 1.0))
+            painter.fillRect(bar, colour)
 
     def _draw_axes(self, painter: QPainter) -> None:
         canvas, em, theme, plot = self.canvas, self.canvas.em, self.canvas.theme, self.plot
@@ -153,11 +173,20 @@ class CurvePlot:
         x, y = self.plot.right() + 0.8 * em, self.plot.top() - 0.3 * em
         for line in named:
             middle = canvas.snap(y + line_height / 2) + 0.5
-            painter.setPen(QPen(QColor(getattr(theme, line.colour)), 2.0))
-            painter.drawLine(QPointF(x, middle), QPointF(x + 0.9 * em, middle))
-            rect = QRectF(x + 1.25 * em, y, self.canvas.width() - x - 1.25 * em, line_height)
+            colour = QColor(getattr(theme, line.colour))
+            painter.setPen(_dashed(colour, 1.8) if line.style == "dashed" else QPen(colour, 2.0))
+            painter.drawLine(QPointF(x, middle), QPointF(x + SWATCH * em, middle))
+            start = x + (SWATCH + 0.35) * em
+            rect = QRectF(start, y, self.canvas.width() - start, line_height)
             write(painter, rect, line.label, face, theme.text, LEFT)
             y += line_height
+
+
+def _dashed(colour: QColor, width: float) -> QPen:
+    pen = QPen(colour, width)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    pen.setDashPattern([4.0, 2.6])
+    return pen
 
 
 def _bounds(values: list[np.ndarray]) -> tuple[float, float]:
