@@ -105,6 +105,19 @@ def test_a_sum_shows_its_largest_terms_first_and_what_the_rest_comes_to(site):
         assert words.endswith(f"= {text.value}")
 
 
+def test_terms_too_small_to_be_seen_in_the_result_stand_with_the_rest():
+    for record in view().run.tape:
+        if record.op != "context":
+            continue
+        text = told(record.site)
+        matrix = stage.stage(at(record.site, token=2))
+        state = at(record.site, token=2)
+        cell = stage.focus_cell(state, matrix)
+        terms = record.explain(matrix.cell_index(*cell)).terms
+        felt = sum(abs(term.value) >= 0.0005 for term in terms)
+        assert plain_text(text.lines[0]).count("·") == min(max(felt, 1), MOST_TERMS)
+
+
 def test_a_weight_tells_its_power_and_the_rows_sum():
     text = told(CROSS, (2, 3))
     state = at(CROSS, token=2)

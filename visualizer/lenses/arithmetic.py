@@ -93,8 +93,10 @@ def _sum(
     """
     count = len(terms)
     falling = sorted(terms, key=lambda term: -abs(size(term)))
+    # terms that the result's last digit does not feel are not worth a place of their own
+    felt = sum(abs(size(term)) >= 0.5 * 10**-question.decimals for term in terms)
     lines = []
-    for shown in range(min(count, MOST_TERMS), 0, -1):
+    for shown in range(max(min(felt, MOST_TERMS), 1), 0, -1):
         chosen = terms if shown == count else falling[:shown]
         pieces = [Piece(text(chosen[0], figure))]
         pieces += [Piece(f"+ {text(term, as_factor)}") for term in chosen[1:]]
