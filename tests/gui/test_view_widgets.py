@@ -19,6 +19,7 @@ from visualizer import fonts
 from visualizer.lenses import flow, layer, ranking, stage, views
 from visualizer.widgets.layer_flow import LayerFlow
 from visualizer.widgets.layer_table import LayerTable
+from visualizer.widgets.strip_layout import arrange_stack
 from visualizer.widgets.strip_stack import StripStack
 from visualizer.widgets.token_ranks import TokenRanks
 
@@ -148,3 +149,16 @@ def test_no_strip_leaves_the_picture_at_any_size(qtbot, size, traits):
             for row, column in ((0, 0), (rows - 1, columns - 1)):
                 rect = stack.cell_rect(strip.site, row, column)
                 assert stack.rect().contains(rect.toAlignedRect()), (site, strip.site)
+
+
+@pytest.mark.parametrize("size", [(740, 320), (920, 620)])
+def test_labels_of_rows_never_touch_and_never_leave_the_rows(qtbot, size):
+    canvas = StripStack()
+    qtbot.addWidget(canvas)
+    canvas.resize(*size)
+    canvas.set_stack(drawn(at(f"{NORM}.out")))
+    for place in arrange_stack(canvas, canvas.stack).strips:
+        line = place.cells.rect(1, 0).top() - place.cells.rect(0, 0).top()
+        assert place.row_step * line >= place.label_scale * canvas.em
+        assert place.notes is not None
+        assert place.labels[1] < place.notes[0] < place.notes[1] <= place.cells.bounds().left()

@@ -369,3 +369,33 @@ def test_a_profile_of_a_few_numbers_is_of_bars():
     sites = [s for s in state.run.tape.sites if s.endswith("norm1.out")]
     state = navigation.go_to_site(state, sites[0])
     assert {line.style for line in drawn(state).curves.lines} == {"bars"}
+
+
+# Rows and scales.
+
+
+def test_every_decoder_row_names_what_it_reads_and_what_it_predicts():
+    for site in (RESIDUAL, f"{FFN}.hidden", "decoder.embed.out", "decoder.mask"):
+        state = at(site)
+        for strip in drawn(state).strips:
+            if strip.lane == "row":
+                continue
+            matrix, tape = strip.matrix, state.run.tape
+            assert matrix.row_labels == tuple(tape.target_tokens)
+            assert matrix.row_notes == tuple(f"→ {token}" for token in tape.predicted_tokens)
+
+
+def test_each_strip_says_how_far_its_colours_reach():
+    for site in (RESIDUAL, f"{FFN}.hidden", "decoder.embed.out"):
+        for strip in drawn(at(site)).strips:
+            assert strip.scale.startswith("±")
+            assert float(strip.scale[1:]) == pytest.approx(strip.matrix.high, rel=0.05)
+    assert not any(strip.scale for strip in drawn(at("decoder.mask")).strips)
+
+
+@pytest.mark.parametrize("role", ["tokens", "scaled", "position", "out"])
+def test_positions_are_always_on_their_own_scale_and_say_so(role):
+    _, scaled, position, out = drawn(at(f"decoder.embed.{role}")).strips
+    assert position.matrix.high == np.abs(position.matrix.values).max()
+    assert "own scale" in position.note
+    assert scaled.scale == out.scale != position.scale

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from visualizer.i18n import tr
-from visualizer.lenses.matrix import Range, colour_range
 from visualizer.lenses.strips import Colour, Curves, Line, Stack, Strip, View
 
 # So far the waves are drawn, even of a short sentence.
@@ -22,8 +21,7 @@ def embedding(view: View) -> Stack | None:
     }
     if "tokens" not in roles or "out" not in roles:
         return None
-    added = [roles[role] for role in ("scaled", "position", "out") if role in roles]
-    colours = view.common_range(*added)
+    colours = view.common_range(roles.get("scaled", roles["tokens"]), roles["out"])
     table = view.tape[roles["tokens"]].inputs[0]
     own = None if "scaled" in roles else colours
     strips = [
@@ -34,20 +32,15 @@ def embedding(view: View) -> Stack | None:
     if "scaled" in roles:
         strips.append(view.strip(roles["scaled"], "×", tr("strip.scaled"), colours=colours))
     if "position" in roles:
-        strips.append(_position(view, roles["position"], colours))
+        strips.append(_position(view, roles["position"]))
     strips.append(view.strip(roles["out"], "=", tr("strip.sum"), colours=colours))
     curves = _waves(view, roles["position"]) if "position" in roles else None
     return view.stack(tuple(strips), curves=curves)
 
 
-def _position(view: View, site: str, colours: Range) -> Strip:
-    """On the scale of what it is added to; on its own while the cursor stands on it."""
-    title, note = tr("strip.position"), tr("strip.position.note")
-    if site != view.place.site:
-        return view.strip(site, "+", title, note, colours=colours)
-    high = colour_range(view.place, view.tape[site]).high
-    own = tr("strip.own_colours", low=f"{-high:.3g}", high=f"{high:.3g}")
-    return view.strip(site, "+", title, f"{note} · {own}")
+def _position(view: View, site: str) -> Strip:
+    """On its own scale: beside the numbers of the tokens the waves would be all pale."""
+    return view.strip(site, "+", tr("strip.position"), tr("strip.position.note"))
 
 
 def waves_of(width: int, marked: int | None) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from model_core.tape import Tape
-from visualizer.lenses.labels import Words, axis_labels
+from visualizer.lenses.labels import Words, axis_labels, row_notes
 from visualizer.lenses.matrix import Range, colour_range, picture, single_row
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.stage import focus_cell, shown_rows, words
@@ -27,6 +27,7 @@ class Strip:
     """One record of the picture; a click goes to `site`.
 
     sign: "x", "+ s", "→" before the title     note: muted words behind it
+    scale: how far its colours reach, "±4.5"; strips with the same one compare
     lane: strips of one lane have the same columns, so that a cell is marked in all of them
     current: the cursor stands on this record
     """
@@ -38,6 +39,7 @@ class Strip:
     note: str = ""
     lane: str = "D"
     current: bool = False
+    scale: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +158,10 @@ class View:
             bare,
             row_labels=axis_labels(axes[-2], height, self.tape, self.words, single_row(place)),
             column_labels=axis_labels(axes[-1], width, self.tape, self.words, ""),
+            row_notes=row_notes(axes[-2], height, self.tape, self.words),
         )
-        return Strip(site, matrix, sign, title, note, lane, site == self.place.site)
+        scale = f"±{matrix.high:.2g}" if matrix.palette == "diverging" else ""
+        return Strip(site, matrix, sign, title, note, lane, site == self.place.site, scale)
 
     def common_range(self, *sites: str) -> Range:
         """One range for several records, so that their colours compare."""
@@ -175,7 +179,10 @@ class View:
             self.rows,
             self.words.count_from,
             self.state.decimals,
-            tuple((s.site, s.title, s.matrix.row_labels, s.matrix.high) for s in strips),
+            tuple(
+                (s.site, s.title, s.matrix.row_labels, s.matrix.row_notes, s.matrix.high)
+                for s in strips
+            ),
         )
         return Stack(
             run=self.run,

@@ -14,8 +14,16 @@ from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.heatmap_layout import Cells, edges, round_step, whole_pixels
 
 # Rows lower than this are read better in two columns of strips; of few cells, whose numbers are
-# written, sooner.
-LOW_ROW, LOW_NUMBERED_ROW = 0.7, 1.3
+# written, sooner. In parts of the font's size, as all that follows.
+LOW_ROW, LOW_NUMBERED_ROW = 1.1, 1.3
+# A plot gives the rows of its height down to this: a profile, any other.
+LEAST_PROFILE, LEAST_PLOT = 5.2, 8.0
+# Lines of one script that are closer than this touch each other.
+LINE = 1.02
+# What the labels and their notes may take of the width.
+MOST_WORDS = 0.36
+# Between a label and its note; the note's type scale; rows too low for it, in pixels.
+NOTE_GAP, NOTE_SCALE, NOTED_ROW = 0.45, 0.76, 9.5
 # Of more cells nobody reads the numbers, and writing them takes longer than a step may.
 MOST_NUMBERS = 600
 # Of row labels, against the font of the widget.
@@ -25,7 +33,7 @@ TALLEST_ROW, WIDEST_CELL = 1.9, 3.6
 
 @dataclass(frozen=True, eq=False)
 class StripPlace:
-    """One strip in logical pixels; labels and figures as (left, right).
+    """One strip in logical pixels; labels, figures and notes as (left, right).
 
     flat: whether the column labels above the cells are written level; None where there are none
     """
@@ -37,6 +45,7 @@ class StripPlace:
     row_step: int
     figures: tuple[tuple[float, float], ...] = ()
     flat: bool | None = None
+    notes: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +75,9 @@ def _row_words(canvas: Canvas, row: float) -> tuple[float, int]:
     """The type scale of row labels, and that every how-many-th is written."""
     em = canvas.em
     for scale in (fonts.NORMAL, fonts.SMALL, 0.76, SMALLEST):
-        # lines of one script may come closer than a paragraph's
-        if row >= 0.97 * em * scale:
+        if row >= LINE * em * scale:
             return scale, 1
-    return SMALLEST, round_step(0.7 * em / max(row, 0.1))
+    return SMALLEST, round_step(LINE * SMALLEST * em / max(row, 0.1))
 
 
 def _even(start: float, cell: float, count: int, ratio: float) -> np.ndarray:
@@ -84,34 +92,42 @@ def _down(canvas: Canvas, stack: Stack) -> StackLayout:
     width, height = canvas.width(), canvas.height()
     rows = [max(strip.matrix.values.shape[0], 1) for strip in stack.strips]
     head, gap = 1.45 * em, 0.45 * em
-    curves = stack.curves
-    plot = min(max(curves.share * height, 5.2 * em), 0.5 * height) if curves is not None else 0.0
     count = len(rows)
-    row = (height - plot - count * (head + gap)) / sum(rows)
+    free = height - count * (head + gap)
+    low = (LOW_NUMBERED_ROW if is_numbered(stack) else LOW_ROW) * em
+    plot = _plot_height(canvas, stack, free - low * sum(rows))
+    row = (free - plot) / sum(rows)
     columns, per_column, in_slot = 1, count, False
-    low = LOW_NUMBERED_ROW if is_numbered(stack) else LOW_ROW
-    if row < low * em and count > 2:
+    if row < low and count > 2:
         # an odd number of strips leaves a free place for the plot
         per_column = (count + 1) // 2
-        in_slot = curves is not None and count % 2 == 1
-        below = 0.0 if in_slot else plot
+        in_slot = stack.curves is not None and count % 2 == 1
         fuller = max(sum(rows[:per_column]), sum(rows[per_column:]))
-        two = (height - below - per_column * (head + gap)) / fuller
+        free = height - per_column * (head + gap)
+        below = 0.0 if in_slot else _plot_height(canvas, stack, free - low * fuller)
+        two = (free - below) / fuller
         if two > row:
             columns, row = 2, two
-            plot = below
         else:
             per_column, in_slot = count, False
     row = whole_pixels(min(row, TALLEST_ROW * em), ratio)
     room = width / columns
-    labels = max(_label_width(canvas, strip.matrix.row_labels, 7.0) for strip in stack.strips)
-    labels = min(labels + 0.6 * em, 0.28 * room)
-    figure = ((2.5 if columns == 1 else 1.7) + 0.6 * stack.decimals) * em
-    right = max(len(stack.figures) * figure, _legend(canvas, stack), 0.2 * em) + 0.7 * em
     scale, step = _row_words(canvas, row)
+    names = max(_label_width(canvas, strip.matrix.row_labels, 7.0) for strip in stack.strips)
+    notes = _notes_width(canvas, stack, row)
+    if names + notes + 0.6 * em > MOST_WORDS * room:
+        notes = 0.0
+    labels = min(names + notes + 0.6 * em, MOST_WORDS * room)
+    figure = ((2.5 if columns == 1 else 1.7) + 0.6 * stack.decimals) * em
+    plot_column = columns - 1 if in_slot else 0
     places = []
     for number, strip in enumerate(stack.strips):
         column, slot = divmod(number, per_column)
+        right = 0.9 * em
+        if any(figures.strip // per_column == column for figures in stack.figures):
+            right = max(right, _figures_beside(stack) * figure + 0.7 * em)
+        if column == plot_column:
+            right = max(right, _legend(canvas, stack) + 0.7 * em)
         left = column * room + labels
         top = slot * (head + gap) + sum(rows[column * per_column : number]) * row
         across = room - labels - right - (0.8 * em if column < columns - 1 else 0.0)
@@ -130,12 +146,40 @@ def _down(canvas: Canvas, stack: Stack) -> StackLayout:
             for place in range(sum(figures.strip == number for figures in stack.figures))
         )
         title_end = room * (column + 1) - (right if written else 0.6 * em)
+        words = (column * room, left - 0.5 * em - notes)
+        beside = (words[1] + NOTE_GAP * em, left - 0.5 * em) if notes else None
         title = QRectF(left, top, title_end - left, head)
-        places.append(
-            StripPlace(cells, title, (column * room, left - 0.5 * em), scale, step, written)
-        )
+        places.append(StripPlace(cells, title, words, scale, step, written, None, beside))
     area, follows = _plot_area(canvas, places, per_column if in_slot else 0, stack, columns)
     return StackLayout(tuple(places), area, follows)
+
+
+def _plot_height(canvas: Canvas, stack: Stack, spare: float) -> float:
+    """As high as it would like to be, less where that leaves the rows room to be read.
+
+    spare: what the rows at their least height leave
+    """
+    curves = stack.curves
+    if curves is None:
+        return 0.0
+    wished = min(max(curves.share * canvas.height(), 5.2 * canvas.em), 0.5 * canvas.height())
+    least = (LEAST_PROFILE if curves.aligned else LEAST_PLOT) * canvas.em
+    return min(wished, max(spare, least))
+
+
+def _notes_width(canvas: Canvas, stack: Stack, row: float) -> float:
+    """Room for the words between labels and cells; none where they could not be read."""
+    texts = {text for strip in stack.strips for text in strip.matrix.row_notes}
+    if not any(texts) or row < NOTED_ROW:
+        return 0.0
+    face = canvas.face(NOTE_SCALE)
+    return min(max(map(face.width, texts)), 6.5 * canvas.em) + NOTE_GAP * canvas.em
+
+
+def _figures_beside(stack: Stack) -> int:
+    """The most columns of figures that a strip has."""
+    strips = [figures.strip for figures in stack.figures]
+    return max((strips.count(number) for number in strips), default=0)
 
 
 def _plot_area(
@@ -160,7 +204,7 @@ def _legend(canvas: Canvas, stack: Stack) -> float:
 
     The same at every step, so that the strips stay where they are.
     """
-    return 6.4 * canvas.em if stack.curves is not None and stack.curves.aligned else 0.0
+    return 4.2 * canvas.em if stack.curves is not None and stack.curves.aligned else 0.0
 
 
 def _across(canvas: Canvas, stack: Stack) -> StackLayout:

@@ -13,7 +13,13 @@ from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.curve_plot import CurvePlot, Spot
 from visualizer.widgets.heatmap_cells import CellPainter
 from visualizer.widgets.heatmap_layout import shown_labels
-from visualizer.widgets.strip_layout import StackLayout, StripPlace, arrange_stack, is_numbered
+from visualizer.widgets.strip_layout import (
+    NOTE_SCALE,
+    StackLayout,
+    StripPlace,
+    arrange_stack,
+    is_numbered,
+)
 
 MOST_LAYOUTS = 8
 
@@ -172,6 +178,8 @@ class StripStack(Canvas):
         for strip, place in zip(stack.strips, layout.strips, strict=True):
             labels = strip.matrix.row_labels
             self._write_rows(painter, stack, place, labels, *place.labels)
+            if place.notes is not None:
+                self._write_notes(painter, stack, place, strip.matrix.row_notes)
             if place.flat is not None:
                 self._draw_column_labels(painter, strip.matrix.column_labels, place)
 
@@ -224,6 +232,21 @@ class StripStack(Canvas):
             if row == stack.row:
                 painter.setPen(QColor(self.theme.text))
 
+    def _write_notes(
+        self, painter: QPainter, stack: Stack, place: StripPlace, texts: tuple[str, ...]
+    ) -> None:
+        """Beside each label what the row predicts, so that the arrows stand below each other."""
+        assert place.notes is not None
+        face = self.face(min(NOTE_SCALE, place.label_scale))
+        lift = face.ascent - face.cap_height / 2
+        (left, right), centres = place.notes, place.cells.row_centres()
+        painter.setFont(face.font)
+        for row in shown_labels(len(texts), place.row_step, stack.row):
+            ink = self.theme.accent if row == stack.row else self.theme.muted
+            painter.setPen(QColor(ink))
+            text = face.elided(texts[row], right - left)
+            painter.drawStaticText(QPointF(left, round(centres[row] - lift)), face.laid_out(text))
+
     def _draw_titles(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
         em, theme = self.em, self.theme
         bold, small = self.face(bold=True), self.face(fonts.SMALL)
@@ -239,9 +262,11 @@ class StripStack(Canvas):
                 box(painter, chip, theme.accent_fill, None, 0.35 * em)
             ink = theme.on_accent if strip.current else theme.text
             write(painter, rect, text, bold, ink, LEFT)
-            free = rect.adjusted(wide + 1.4 * em, 0, 0, 0)
-            if strip.note and free.width() > 3 * em:
-                write(painter, free, strip.note, small, theme.muted, LEFT)
+            free = rect.adjusted(wide + 1.1 * em, 0, 0, 0)
+            for words in (strip.scale, strip.note):
+                if words and free.width() > 2.4 * em:
+                    write(painter, free, words, small, theme.muted, LEFT)
+                    free = free.adjusted(small.width(words) + 1.1 * em, 0, 0, 0)
         for figures, column in self._figure_columns(stack, layout):
             title = layout.strips[figures.strip].title
             rect = QRectF(column.left(), title.top(), column.width(), title.height() - 0.1 * em)
@@ -293,15 +318,22 @@ class StripStack(Canvas):
             box(painter, _round(point, half), self.theme.surface, self.theme.text, half, 1.5)
 
     def _frame(self, painter: QPainter, rect: QRectF, width: float, colour: str) -> None:
-        """Round the cell, with a seam of the ground colour so that it shows on any cell colour."""
-        out = width / 2
+        """Inside the cell, so that it covers nothing beside it.
+
+        A seam of the ground colour lets it show on any cell colour, where the cell has room for
+        it. A cell that is narrower than two lines is framed by them from outside.
+        """
+        out = max(2 * width + 1 - rect.width(), 0.0) / 2
+        outer = rect.adjusted(width / 2 - out, width / 2, out - width / 2, -width / 2)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(QColor(self.theme.surface), 1.0))
-        painter.drawRect(rect.adjusted(-width - 0.5, -width - 0.5, width + 0.5, width + 0.5))
+        if min(outer.width(), outer.height()) >= 8:
+            inset = width / 2 + 0.5
+            painter.setPen(QPen(QColor(self.theme.surface), 1.0))
+            painter.drawRect(outer.adjusted(inset, inset, -inset, -inset))
         pen = QPen(QColor(colour), width)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
-        painter.drawRect(rect.adjusted(-out, -out, out, out))
+        painter.drawRect(outer)
 
     def _figure_columns(self, stack: Stack, layout: StackLayout) -> list[tuple[Figures, QRectF]]:
         """Every column of figures and where it lies, without its title."""
@@ -372,6 +404,7 @@ def _layout_key(stack: Stack | None) -> tuple[object, ...]:
         (
             strip.matrix.values.shape,
             strip.matrix.row_labels,
+            strip.matrix.row_notes,
             (strip.title, strip.matrix.column_labels) if stack.across else (),
         )
         for strip in stack.strips
