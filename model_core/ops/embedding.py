@@ -134,12 +134,19 @@ class SinusoidalPosition(Op):
         return np.take(rows, positions, axis=0, out=out)
 
     def _build(self, n_rows: int) -> Array:
-        columns = [self._wave(channel) for channel in range(self.d_model)]
+        rows = self.waves(np.arange(n_rows), range(self.d_model))
+        return rows.astype(self.table).astype(self.dtype)
+
+    def waves(self, places: Array, channels: Sequence[int]) -> Array:
+        """The exact waves of some channels, between the positions too.
+
+        places: (N,) any numbers   returns: (N, channels) float64
+        """
+        columns = [self._wave(channel) for channel in channels]
         exponents = np.array([exponent for exponent, _ in columns])
         is_cosine = np.array([cosine for _, cosine in columns])
-        angles = np.arange(n_rows)[:, None] / 10000.0**exponents
-        rows = np.where(is_cosine, np.cos(angles), np.sin(angles))
-        return rows.astype(self.table).astype(self.dtype)
+        angles = places[:, None] / 10000.0**exponents
+        return np.where(is_cosine, np.cos(angles), np.sin(angles))
 
     def _wave(self, channel: int) -> tuple[float, bool]:
         """The exponent of 10000, and whether the wave is a cosine, of one channel."""

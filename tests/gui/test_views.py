@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -183,14 +184,19 @@ def test_the_activations_points_lie_on_its_curve(name):
     np.testing.assert_allclose(dots.y, between, atol=0.01)
 
 
-def test_the_waves_pass_through_the_tapes_positions():
-    state = at("decoder.embed.position", token=3)
-    lines = drawn(state).curves.lines
-    for wave, dots in zip(lines[::2], lines[1::2], strict=True):
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_waves_are_sinusoids_and_the_dots_the_tapes_positions_on_them(first):
+    state = replace(at("decoder.embed.position", token=3), count_from=first)
+    curves = drawn(state).curves
+    for wave, dots in zip(curves.lines[::2], curves.lines[1::2], strict=True):
         channel = dots.cells[0][1]
         positions = state.run.tape["decoder.embed.position"].value[:4, channel]
         np.testing.assert_array_equal(dots.y, positions)
-        np.testing.assert_array_equal(wave.y[:4], positions)
+        np.testing.assert_array_equal(dots.x, np.arange(4) + first)
+        angle = (wave.x - first) / 10000 ** (channel // 2 * 2 / 12)
+        np.testing.assert_allclose(wave.y, np.cos(angle) if channel % 2 else np.sin(angle))
+        assert np.diff(wave.x).max() <= 0.125
+    assert curves.x_title.endswith(f"counted from {first}")
 
 
 def test_waves_of_a_learned_table_are_its_own_cells_alone():

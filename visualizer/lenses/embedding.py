@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from model_core.ops.embedding import SinusoidalPosition
 from visualizer.i18n import tr
 from visualizer.lenses.strips import Colour, Curves, Line, Stack, Strip, View
 
-# So far the waves are drawn, even of a short sentence.
-LEAST_POSITIONS = 24
+# So far the waves are drawn, even of a short sentence; the fastest takes six positions a round.
+LEAST_POSITIONS, POINTS_BETWEEN = 24, 8
 COLOURS: tuple[Colour, ...] = ("encoder", "decoder", "output", "text")
 
 
@@ -56,17 +57,23 @@ def _waves(view: View, site: str) -> Curves:
     record = view.tape[site]
     rows, width = view.matrix.values.shape[0], record.value.shape[-1]
     marked = view.cell[1] if view.cell is not None else None
+    first = view.words.count_from
+    channels = waves_of(width, marked)
+    curves = None
+    if isinstance(record.kind, SinusoidalPosition):
+        # the first position is 0 to the op, whatever the reader calls it
+        fine = np.arange((max(rows, LEAST_POSITIONS) - 1) * POINTS_BETWEEN + 1) / POINTS_BETWEEN
+        curves = record.kind.waves(fine, channels)
     lines = []
-    for number, channel in enumerate(waves_of(width, marked)):
+    positions = np.arange(rows)
+    for number, channel in enumerate(channels):
         colour: Colour = "accent" if channel == marked else COLOURS[number % len(COLOURS)]
-        label = tr("curve.channel", n=channel + view.words.count_from)
-        positions = np.arange(rows)
-        if record.op == "sinusoidal_position":
-            places = np.arange(max(rows, LEAST_POSITIONS))
-            wave = record.kind.forward(places)[:, channel]
-            lines.append(Line(label, colour, places, wave, style="thin"))
+        label = tr("curve.channel", n=channel + first)
+        if curves is not None:
+            lines.append(Line(label, colour, fine + first, curves[:, number], style="thin"))
             label = ""
         cells = np.stack([positions, np.full(rows, channel)], axis=1)
         values = record.value[:rows, channel]
-        lines.append(Line(label, colour, positions, values, site, cells, "dots"))
-    return Curves(tr("curve.waves"), tuple(lines), x_title=tr("curve.position"), share=0.34)
+        lines.append(Line(label, colour, positions + first, values, site, cells, "dots"))
+    x_title = tr("curve.position", n=first)
+    return Curves(tr("curve.waves"), tuple(lines), x_title=x_title, share=0.34)
