@@ -405,3 +405,11 @@ def test_positions_are_always_on_their_own_scale_and_say_so(role):
     assert position.matrix.high == np.abs(position.matrix.values).max()
     assert "own scale" in position.note
     assert scaled.scale == out.scale != position.scale
+
+
+def test_masks_name_their_axes_and_tell_of_hidden_cells_only_where_there_are_any():
+    masks = drawn(at("decoder.mask", token=3))
+    assert masks.legend == "1 = may look · 0 = hidden"
+    assert {strip.matrix.column_title for strip in masks.strips} == {"key →"}
+    assert [strip.matrix.row_title for strip in masks.strips] == ["", "query ↓", "query ↓"]
+    assert drawn(at("decoder.mask", token=0)).legend == "1 = may look"

@@ -98,6 +98,7 @@ class Stack:
     run, key: two stacks with the same run and equal keys show the same numbers at the same places
     marked: the cell (row, column) in the lane `lane` that is looked at; row alone marks the row
     decimals: of the figures
+    legend: what the colours are, below all strips
     """
 
     run: Run
@@ -110,6 +111,7 @@ class Stack:
     column: int | None = None
     lane: str = ""
     decimals: int = 2
+    legend: str = ""
 
     def strip_of(self, site: str) -> Strip | None:
         return next((strip for strip in self.strips if strip.site == site), None)

@@ -68,6 +68,7 @@ class StagePanel(Panel):
         self.cell = CellLine()
         self._chips: tuple[Chip, ...] = ()
         self._matrix: Matrix | None = None
+        self._legend = ""
 
         second = QHBoxLayout()
         second.setSpacing(round(em))
@@ -127,7 +128,8 @@ class StagePanel(Panel):
     def retranslate(self) -> None:
         self.setAccessibleName(tr("ui.stage"))
         self.heatmap.describe(tr("ui.stage"))
-        self.heatmap.set_hidden_legend(tr("ui.masked"))
+        self._legend = tr("ui.masked")
+        self.heatmap.set_hidden_legend(self._legend)
         self.heads.describe(tr("ui.heads"))
         self.ops.describe(tr("ui.ops"))
         for canvas in (self.ranks, self.strips, self.flow):
@@ -165,10 +167,19 @@ class StagePanel(Panel):
         self.flow.set_flow(whole)
         self.strips.set_stack(together)
         self.heatmap.set_matrix(matrix)
+        self._draw_legend(matrix)
         self.ranks.set_ranking(ranks)
         self.ranks.setVisible(ranks is not None)
         page = self.flow if whole is not None else self.strips if together is not None else None
         self.pages.setCurrentWidget(page or (self.record if alone else self.empty))
+
+    def _draw_legend(self, matrix: Matrix | None) -> None:
+        """The word beside the hatch, only where something is hatched."""
+        open_mask = matrix is not None and matrix.palette == "mask" and bool(matrix.values.all())
+        legend = "" if open_mask else tr("ui.masked")
+        if legend != self._legend:
+            self._legend = legend
+            self.heatmap.set_hidden_legend(legend)
 
     def _draw_words(self, state: ViewState, head: HeadPicture | None) -> None:
         words = caption(state)

@@ -46,6 +46,7 @@ class StripPlace:
     figures: tuple[tuple[float, float], ...] = ()
     flat: bool | None = None
     notes: tuple[float, float] | None = None
+    column_scale: float = fonts.SMALL
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,7 @@ class StackLayout:
     plot: QRectF | None = None
     # of the strip whose columns the plot follows
     plot_strip: int = 0
+    legend: QRectF | None = None
 
 
 def arrange_stack(canvas: Canvas, stack: Stack) -> StackLayout:
@@ -208,37 +210,80 @@ def _legend(canvas: Canvas, stack: Stack) -> float:
 
 
 def _across(canvas: Canvas, stack: Stack) -> StackLayout:
+    """Side by side; a strip of one row stands above the next one, to leave the cells the width."""
     em, ratio = canvas.em, canvas.devicePixelRatioF()
     width, height = float(canvas.width()), float(canvas.height())
-    small = canvas.face(fonts.SMALL)
+    groups = _groups(stack)
     shapes = [strip.matrix.values.shape for strip in stack.strips]
-    words = [_label_width(canvas, strip.matrix.row_labels, 6.0) for strip in stack.strips]
-    names = [small.width(text) for strip in stack.strips for text in strip.matrix.column_labels]
-    longest = min(max(names, default=0.0), 5.5 * em)
-    between = 2.2 * em
-    free = width - sum(words) - len(words) * (0.5 * em + between)
-    cell = max(free, em) / max(sum(columns for _, columns in shapes), 1)
-    flat = longest + 0.5 * em <= cell
+    foot = 1.5 * em if any(strip.matrix.column_title for strip in stack.strips) else 0.3 * em
+    legend = 1.6 * em if stack.legend else 0.0
+    between, beside = 2.0 * em, 0.5 * em
+    notes = _notes_width(canvas, stack, NOTED_ROW)
+    words = [
+        max(_label_width(canvas, stack.strips[n].matrix.row_labels, 6.0) for n in group) + notes
+        for group in groups
+    ]
+    wide = [max(shapes[n][1] for n in group) for group in groups]
+    free = width - sum(words) - len(words) * beside - (len(words) - 1) * between - 0.5 * em
+    cell_w = max(free, em) / max(sum(wide), 1)
+    names = {text for strip in stack.strips for text in strip.matrix.column_labels}
+    scale, longest = _level_scale(canvas, names, cell_w)
+    flat = scale is not None
     title = 1.6 * em
     head = title + (1.6 * em if flat else longest + 0.8 * em)
-    tallest = max(rows for rows, _ in shapes)
-    cell = min(cell, (height - head - 0.5 * em) / max(tallest, 1), WIDEST_CELL * em)
-    cell = max(math.floor(cell * ratio), 2) / ratio
-    scale, step = _row_words(canvas, cell)
-    spaced = 1 if cell * ratio >= 6 else 0
-    used = [word + 0.5 * em + columns * cell for (_, columns), word in zip(shapes, words)]
-    # titles that are wider than their cells share the room that is left over
-    spare = max(width - sum(used) - between * (len(used) - 1), 0.0) / max(len(used), 1)
-    places, left = [], 0.0
-    for strip, (rows, columns), word in zip(stack.strips, shapes, words, strict=True):
-        start = left + word + 0.5 * em
-        cells = Cells(
-            edges(start, cell, columns, ratio), edges(head, cell, rows, ratio), ratio, spaced
-        )
-        end = cells.bounds().right()
-        wanted = canvas.face(bold=True).width(f"{strip.sign}  {strip.title}") + 0.5 * em
-        heading = QRectF(start, 0.0, min(max(end - start, wanted), end - start + spare), title)
-        labels = (left, start - 0.5 * em)
-        places.append(StripPlace(cells, heading, labels, scale, step, (), flat))
-        left = heading.right() + between
-    return StackLayout(tuple(places))
+    heights = [len(group) * (head + foot) for group in groups]
+    tall = [sum(shapes[n][0] for n in group) for group in groups]
+    cell_h = min((height - legend - h) / rows for h, rows in zip(heights, tall, strict=True))
+    cell_h = min(max(cell_h, 2 / ratio), cell_w, WIDEST_CELL * em)
+    cell_w = min(cell_w, max(1.6 * cell_h, longest + 0.5 * em if flat else 0.0))
+    cell_w, cell_h = (max(math.floor(side * ratio), 2) / ratio for side in (cell_w, cell_h))
+    row_scale, step = _row_words(canvas, cell_h)
+    spaced = 1 if min(cell_w, cell_h) * ratio >= 6 else 0
+    places: list[StripPlace] = []
+    left = 0.0
+    for group, word, most in zip(groups, words, wide, strict=True):
+        start, top = left + word + beside, 0.0
+        for number in group:
+            strip, (rows, columns) = stack.strips[number], shapes[number]
+            cells = Cells(
+                edges(start, cell_w, columns, ratio),
+                edges(top + head, cell_h, rows, ratio),
+                ratio,
+                spaced,
+            )
+            # a title may be wider than its cells
+            heading = QRectF(start, top, most * cell_w + between + 0.6 * word, title)
+            noted = notes if strip.matrix.row_notes else 0.0
+            labels = (left, start - beside - noted)
+            note = (labels[1] + NOTE_GAP * em, start - beside) if noted else None
+            places.append(
+                StripPlace(
+                    cells, heading, labels, row_scale, step, (), flat, note, scale or fonts.SMALL
+                )
+            )
+            top += head + rows * cell_h + foot
+        left = start + most * cell_w + between
+    end = max(place.cells.bounds().bottom() for place in places) + foot
+    below = QRectF(places[0].cells.bounds().left(), end, width, legend) if stack.legend else None
+    return StackLayout(tuple(places), legend=below)
+
+
+def _groups(stack: Stack) -> list[list[int]]:
+    """Which strips stand above each other."""
+    groups: list[list[int]] = [[]]
+    for number in range(len(stack.strips)):
+        if groups[-1] and stack.strips[groups[-1][-1]].matrix.values.shape[0] > 1:
+            groups.append([])
+        groups[-1].append(number)
+    return groups
+
+
+def _level_scale(canvas: Canvas, names: set[str], cell: float) -> tuple[float | None, float]:
+    """The type scale at which all column labels fit level above cells, and the longest of them."""
+    longest = 0.0
+    for scale in (fonts.SMALL, 0.76, SMALLEST):
+        longest = max(map(canvas.face(scale).width, names), default=0.0)
+        if longest + 0.35 * canvas.em <= cell:
+            return scale, longest
+    face = canvas.face(fonts.SMALL)
+    return None, min(max(map(face.width, names), default=0.0), 5.5 * canvas.em)

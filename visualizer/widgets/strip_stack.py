@@ -12,14 +12,12 @@ from visualizer.lenses.strips import Figures, Stack
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.curve_plot import CurvePlot, Spot
 from visualizer.widgets.heatmap_cells import CellPainter
-from visualizer.widgets.heatmap_layout import shown_labels
 from visualizer.widgets.strip_layout import (
-    NOTE_SCALE,
     StackLayout,
-    StripPlace,
     arrange_stack,
     is_numbered,
 )
+from visualizer.widgets.strip_words import write_columns, write_notes, write_rows
 
 MOST_LAYOUTS = 8
 
@@ -175,77 +173,22 @@ class StripStack(Canvas):
 
     def _draw_labels(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
         """What does not change while one steps through the records."""
+        if layout.legend is not None:
+            small = self.face(fonts.SMALL)
+            write(painter, layout.legend, stack.legend, small, self.theme.muted, LEFT)
         for strip, place in zip(stack.strips, layout.strips, strict=True):
             labels = strip.matrix.row_labels
-            self._write_rows(painter, stack, place, labels, *place.labels)
+            write_rows(self, painter, stack, place, labels, *place.labels)
             if place.notes is not None:
-                self._write_notes(painter, stack, place, strip.matrix.row_notes)
+                write_notes(self, painter, stack, place, strip.matrix.row_notes)
             if place.flat is not None:
-                self._draw_column_labels(painter, strip.matrix.column_labels, place)
+                write_columns(self, painter, strip.matrix, place)
 
     def _draw_figures(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
         for figures, column in self._figure_columns(stack, layout):
             place = layout.strips[figures.strip]
             texts = tuple(short(value, stack.decimals) for value in figures.values)
-            self._write_rows(painter, stack, place, texts, column.left(), column.right())
-
-    def _draw_column_labels(
-        self, painter: QPainter, labels: tuple[str, ...], place: StripPlace
-    ) -> None:
-        face, em = self.face(fonts.SMALL), self.em
-        bounds, centres = place.cells.bounds(), place.cells.column_centres()
-        for text, x in zip(labels, centres.tolist()):
-            if place.flat:
-                half = face.width(text) / 2 + 1
-                rect = QRectF(x - half, bounds.top() - 1.6 * em, 2 * half, 1.4 * em)
-                write(painter, rect, text, face, self.theme.text)
-                continue
-            painter.save()
-            painter.translate(x + face.cap_height / 2, bounds.top() - 0.4 * em)
-            painter.rotate(-90)
-            painter.setFont(face.font)
-            painter.setPen(QColor(self.theme.text))
-            painter.drawText(QPointF(0, 0), face.elided(text, 5.5 * em))
-            painter.restore()
-
-    def _write_rows(
-        self,
-        painter: QPainter,
-        stack: Stack,
-        place: StripPlace,
-        texts: tuple[str, ...],
-        left: float,
-        right: float,
-    ) -> None:
-        """A text beside each row, ended at the right; many of them, so nothing is done twice."""
-        face = self.face(place.label_scale)
-        lift = face.ascent - face.cap_height / 2
-        centres = place.cells.row_centres()
-        painter.setFont(face.font)
-        painter.setPen(QColor(self.theme.text))
-        for row in shown_labels(len(texts), place.row_step, stack.row):
-            text = face.elided(texts[row], right - left)
-            spot = QPointF(right - face.width(text), round(centres[row] - lift))
-            if row == stack.row:
-                painter.setPen(QColor(self.theme.accent))
-            painter.drawStaticText(spot, face.laid_out(text))
-            if row == stack.row:
-                painter.setPen(QColor(self.theme.text))
-
-    def _write_notes(
-        self, painter: QPainter, stack: Stack, place: StripPlace, texts: tuple[str, ...]
-    ) -> None:
-        """Beside each label what the row predicts, so that the arrows stand below each other."""
-        assert place.notes is not None
-        face = self.face(min(NOTE_SCALE, place.label_scale))
-        lift = face.ascent - face.cap_height / 2
-        (left, right), centres = place.notes, place.cells.row_centres()
-        painter.setFont(face.font)
-        for row in shown_labels(len(texts), place.row_step, stack.row):
-            ink = self.theme.accent if row == stack.row else self.theme.muted
-            painter.setPen(QColor(ink))
-            text = face.elided(texts[row], right - left)
-            painter.drawStaticText(QPointF(left, round(centres[row] - lift)), face.laid_out(text))
+            write_rows(self, painter, stack, place, texts, column.left(), column.right())
 
     def _draw_titles(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
         em, theme = self.em, self.theme
@@ -405,11 +348,11 @@ def _layout_key(stack: Stack | None) -> tuple[object, ...]:
             strip.matrix.values.shape,
             strip.matrix.row_labels,
             strip.matrix.row_notes,
-            (strip.title, strip.matrix.column_labels) if stack.across else (),
+            (strip.matrix.column_labels, strip.matrix.column_title) if stack.across else (),
         )
         for strip in stack.strips
     )
     curves = stack.curves
     plot = () if curves is None else (curves.share, curves.aligned)
     figures = tuple(figures.strip for figures in stack.figures)
-    return (stack.across, strips, figures, plot, stack.decimals)
+    return (stack.across, strips, figures, plot, stack.decimals, stack.legend)
