@@ -123,7 +123,7 @@ class MainWindow(QWidget):
         self.header.saveAs.connect(self.save_as)
         self.header.left.connect(self._to_stage)
         self.header.keysWanted.connect(self.show_keys)
-        self.workspace.fit(self.width())
+        self.workspace.fit(self.width(), self.height())
         self.workspace.refresh()
 
     def refresh(self) -> None:
@@ -183,8 +183,8 @@ class MainWindow(QWidget):
         self._scale = wanted
         field, sheet = self.header.field, self.key_sheet
         typing = field.cursorPosition() if field.hasFocus() else None
+        self.layout().removeWidget(self.workspace)
         self.workspace.retire()
-        sheet.setParent(None)
         sheet.deleteLater()
         self._fill()
         if typing is None:
@@ -198,7 +198,7 @@ class MainWindow(QWidget):
         super().showEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self.workspace.fit(self.width())
+        self.workspace.fit(self.width(), self.height())
         self.key_sheet.setGeometry(self.rect())
         if self.isVisible():
             # only once the size stays: making the panels takes longer than a frame

@@ -74,8 +74,9 @@ class Workspace(QWidget):
         whole.addWidget(rule())
         whole.addWidget(self.transport)
 
-    def fit(self, width: int) -> None:
-        """Give the side panels their share of the window's width."""
+    def fit(self, width: int, height: int) -> None:
+        """Give the side panels their share of the window."""
+        self.residual.table.fit(height)
         for panel, share, (least, most) in (
             (self.map, LEFT_SHARE, LEFT_ROOM),
             (self.right, RIGHT_SHARE, RIGHT_ROOM),
@@ -93,5 +94,6 @@ class Workspace(QWidget):
         for panel in self.panels:
             panel.retire()
         self.hide()
-        self.setParent(None)
+        # It keeps its parent: what has none is Python's, and Python's collector may run in the
+        # worker's thread, where no widget may be deleted.
         self.deleteLater()

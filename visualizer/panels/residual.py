@@ -8,7 +8,7 @@ from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.layer import layer_rows
 from visualizer.panels.base import Panel
-from visualizer.state import ViewState
+from visualizer.state import ViewState, current_tape
 from visualizer.store import Store
 from visualizer.widgets.controls import SectionHead
 from visualizer.widgets.layer_table import LayerTable
@@ -44,7 +44,9 @@ class ResidualPanel(Panel):
         rows = layer_rows(state)
         self.head.set_texts(tr("residual.title"), "" if rows is None else rows.where)
         self.table.set_rows(rows, state.decimals)
-        self.setVisible(rows is not None)
+        # a sentence that cannot be computed leaves the panel where it is
+        if current_tape(state) is not None:
+            self.setVisible(rows is not None)
 
     def _on_hovered(self, site: str, row: int, column: int) -> None:
         self.store.dispatch(actions.hover_cell, (row, column), site)

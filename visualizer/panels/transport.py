@@ -14,7 +14,7 @@ from visualizer.lenses.prediction import output_tokens
 from visualizer.panels.base import PLACE, Panel
 from visualizer.state import SPEEDS, ViewState, reads_matrix
 from visualizer.store import Store
-from visualizer.widgets.controls import push_button
+from visualizer.widgets.controls import Note, push_button
 from visualizer.widgets.figures import milliseconds
 from visualizer.widgets.timeline import Segment, Timeline
 from visualizer.widgets.token_chips import Chip, TokenChips
@@ -37,8 +37,7 @@ class TransportPanel(Panel):
         self.output_label = QLabel()
         self.output_label.setProperty("role", "muted")
         self.chips = TokenChips()
-        self.steps = QLabel()
-        self.steps.setProperty("role", "muted")
+        self.steps = Note()
         self.timeline = Timeline()
         row = QHBoxLayout()
         row.setSpacing(round(0.5 * em))
@@ -57,7 +56,7 @@ class TransportPanel(Panel):
         column.addLayout(row)
         column.addWidget(self.timeline)
         self.carriers = (self.chips, self.timeline)
-        self.ground("surface", self.chips, self.timeline)
+        self.ground("surface", self.chips, self.timeline, self.steps)
         self.first.clicked.connect(self._on_first)
         self.back.clicked.connect(self._on_back)
         self.play.clicked.connect(self._on_play)
@@ -109,7 +108,7 @@ class TransportPanel(Panel):
             button.setEnabled(drawn is not None)
         if drawn is None:
             self.timeline.set_segments(())
-            self.steps.setText("")
+            self.steps.set_text("")
             return
         self.timeline.set_segments(
             tuple(Segment(part.label, part.side, part.count) for part in drawn.segments)
@@ -117,7 +116,7 @@ class TransportPanel(Panel):
         self.timeline.set_step(drawn.index)
         assert state.run is not None
         taken = tr("ui.forward_time", ms=milliseconds(state.run.milliseconds))
-        self.steps.setText(f"{drawn.text}  ·  {taken}")
+        self.steps.set_text(f"{drawn.text}  ·  {taken}")
 
     def _on_first(self) -> None:
         self.store.dispatch(navigation.home)

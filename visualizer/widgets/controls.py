@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -218,6 +219,37 @@ class SectionHead(Canvas):
         write(painter, rect.adjusted(0, 0, -taken, 0), self._title, title, self.theme.muted, LEFT)
         end = QRectF(rect.right() - taken, rect.top(), taken, rect.height())
         write(painter, end, self._note, note, self.theme.muted, RIGHT)
+
+
+class Note(Canvas):
+    """One muted line at the right; it takes the room of the longest text so far, and keeps it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self._text = ""
+        self._widest = 0
+
+    def text(self) -> str:
+        return self._text
+
+    def set_text(self, text: str) -> None:
+        if text == self._text:
+            return
+        self._text = text
+        self.setAccessibleName(text)
+        # in steps of an em, so that a digit more or less moves nothing
+        wide = math.ceil(self.face().width(text) / self.em)
+        if wide > self._widest:
+            self._widest = wide
+            self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(self._widest * self.em), round(1.6 * self.em))
+
+    def paint(self, painter: QPainter) -> None:
+        write(painter, QRectF(self.rect()), self._text, self.face(), self.theme.muted, RIGHT)
 
 
 def rule(vertical: bool = False) -> QFrame:

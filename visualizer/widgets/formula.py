@@ -20,7 +20,7 @@ LOOK_AGAIN = 12  # milliseconds
 
 # Typesetting takes tens of milliseconds and is the same for every label: (tex, colour) -> svg.
 _typeset: OrderedDict[tuple[str, str], bytes | None] = OrderedDict()
-_pixmaps: OrderedDict[tuple[str, str, float, float], QPixmap] = OrderedDict()
+_pixmaps: OrderedDict[tuple[str, str, float, float, float, float], QPixmap] = OrderedDict()
 
 
 def typeset(tex: str, colour: str) -> bytes | None:
@@ -117,6 +117,9 @@ class Formula(Canvas):
     def _pixmap(self, svg: bytes, room: QRectF) -> QPixmap:
         """At the type size of a heading, smaller where the widget is too narrow or too low."""
         ratio = self.devicePixelRatioF()
+        key = (self._tex, self.theme.text, room.width(), room.height(), self.em, ratio)
+        if key in _pixmaps:
+            return _pixmaps[key]
         renderer = QSvgRenderer(QByteArray(svg))
         natural = renderer.defaultSize()
         scale = 1.42 * self.em / TYPESET_PIXELS
@@ -125,17 +128,15 @@ class Formula(Canvas):
             room.width() / max(natural.width(), 1),
             room.height() / max(natural.height(), 1),
         )
-        key = (self._tex, self.theme.text, round(scale, 4), ratio)
-        if key not in _pixmaps:
-            wide, high = natural.width() * scale, natural.height() * scale
-            pixmap = QPixmap(max(round(wide * ratio), 1), max(round(high * ratio), 1))
-            pixmap.setDevicePixelRatio(ratio)
-            pixmap.fill("transparent")
-            painter = QPainter(pixmap)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            renderer.render(painter, QRectF(0, 0, wide, high))
-            painter.end()
-            _pixmaps[key] = pixmap
-            while len(_pixmaps) > KEPT:
-                _pixmaps.popitem(last=False)
-        return _pixmaps[key]
+        wide, high = natural.width() * scale, natural.height() * scale
+        pixmap = QPixmap(max(round(wide * ratio), 1), max(round(high * ratio), 1))
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill("transparent")
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        renderer.render(painter, QRectF(0, 0, wide, high))
+        painter.end()
+        _pixmaps[key] = pixmap
+        while len(_pixmaps) > KEPT:
+            _pixmaps.popitem(last=False)
+        return pixmap

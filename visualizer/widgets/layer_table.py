@@ -17,8 +17,9 @@ from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_la
 
 Spot = tuple[str, int, int]
 
-# More tokens than these share the height of so many lines.
-MOST_LINES = 10
+# The lines there is room for, by the window's height; more tokens than these share it.
+LEAST_LINES, MOST_LINES = 5, 10
+SHARE = 0.17
 
 
 class Bands(Cells):
@@ -45,12 +46,13 @@ class LayerTable(Canvas):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._rows: LayerRows | None = None
         self._words = ("", "")
         self._places: tuple[Bands, Bands] | None = None
         self._images: list[QImage] = []
         self._decimals = 2
+        self._lines = MOST_LINES
         # what is kept of the picture of one norm is not another's
         self._generation = 0
         self._hovered: Spot | None = None
@@ -68,12 +70,19 @@ class LayerTable(Canvas):
         self._rows, self._decimals = rows, min(decimals, 4)
         if _shape(before) != _shape(rows) or self._decimals != before_decimals:
             self._places = self._hovered = None
-            self.updateGeometry()
         elif _key(before) == _key(rows):
             return
         self._images = []
         self._generation += 1
         self.update()
+
+    def fit(self, height: int) -> None:
+        """Take so many lines as suit the window's height: what lies below never moves."""
+        lines = int((SHARE * height - self._head()) / self._line())
+        lines = min(max(lines, LEAST_LINES), MOST_LINES)
+        if lines != self._lines:
+            self._lines = lines
+            self.updateGeometry()
 
     # What can be asked.
 
@@ -119,13 +128,7 @@ class LayerTable(Canvas):
         return 1.5 * self.em
 
     def sizeHint(self) -> QSize:
-        count = self._rows.read.values.shape[0] if self._rows is not None else 4
-        lines = min(count, MOST_LINES)
-        return QSize(round(20 * self.em), round(self._head() + lines * self._line()))
-
-    def minimumSizeHint(self) -> QSize:
-        count = self._rows.read.values.shape[0] if self._rows is not None else 4
-        return QSize(round(14 * self.em), round(self._head() + min(count, 6) * 0.9 * self.em))
+        return QSize(round(20 * self.em), round(self._head() + self._lines * self._line()))
 
     def relayout(self) -> None:
         self._places = None
@@ -152,7 +155,7 @@ class LayerTable(Canvas):
             return None
         if self._places is None or self._places[0].ratio != ratio:
             count, columns = rows.read.values.shape
-            line = min((self.height() - self._head()) / count, self._line())
+            line = min((self.height() - self._head()) / count, 1.2 * self._line())
             line = whole_pixels(line, ratio)
             down = edges(self._head(), line, count, ratio)
             gap = round(0.22 * line * ratio)

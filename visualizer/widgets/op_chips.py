@@ -10,6 +10,10 @@ from visualizer import fonts
 from visualizer.widgets.canvas import Canvas, box, write
 
 
+# Below this width, in em, attention's chips need two lines: all others get them too.
+ONE_LINE = 42
+
+
 class OpChips(Canvas):
     """chosen(i) on a click. Padding shrinks first, then the chips wrap to further lines."""
 
@@ -38,9 +42,11 @@ class OpChips(Canvas):
         if (labels, tooltips, current) == (self._labels, self._tooltips, self._current):
             return
         if labels != self._labels:
+            before = self.heightForWidth(self.width())
             self._labels = labels
             self.relayout()
-            self.updateGeometry()
+            if self.heightForWidth(self.width()) != before:
+                self.updateGeometry()
         self._tooltips, self._current = tooltips, current
         self.update()
 
@@ -50,8 +56,8 @@ class OpChips(Canvas):
         self.update()
 
     def sizeHint(self) -> QSize:
-        width = self._wide(0.75) + 1
-        return QSize(round(width), self.heightForWidth(round(width)))
+        width = round(24 * self.em)
+        return QSize(width, self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(round(8 * self.em), round(self._line()))
@@ -61,8 +67,8 @@ class OpChips(Canvas):
 
     def heightForWidth(self, width: int) -> int:
         if width not in self._heights:
-            lines = max(len(self._lines(width)), 1)
-            self._heights[width] = round(lines * self._line() + (lines - 1) * 0.35 * self.em)
+            lines = max(len(self._lines(width)), 1 if width >= ONE_LINE * self.em else 2)
+            self._heights[width] = round(self._height(lines))
         return self._heights[width]
 
     def rect_of(self, index: int) -> QRectF:
@@ -72,6 +78,9 @@ class OpChips(Canvas):
 
     def _line(self) -> float:
         return 1.9 * self.em
+
+    def _height(self, lines: int) -> float:
+        return lines * self._line() + (lines - 1) * 0.35 * self.em
 
     def _chip_widths(self, padding: float) -> list[float]:
         if padding not in self._widths:
@@ -111,8 +120,9 @@ class OpChips(Canvas):
     def _places(self) -> list[QRectF]:
         if self._rects is None:
             self._rects = []
-            gap, y = 0.4 * self.em, 0.0
-            for line in self._lines(self.width()):
+            gap, lines = 0.4 * self.em, self._lines(self.width())
+            y = max((self.height() - self._height(len(lines))) / 2, 0.0)
+            for line in lines:
                 used = sum(wide + gap for _, wide in line) - gap
                 x = max(self.width() - used, 0.0) if self._to_right else 0.0
                 for _, wide in line:
