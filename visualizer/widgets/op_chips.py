@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from visualizer import fonts
 from visualizer.widgets.canvas import Canvas, box, write
 
-
 # Below this width, in em, attention's chips need two lines: all others get them too.
 ONE_LINE = 42
 
