@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 import model_core
@@ -104,7 +104,10 @@ class LiveWindow:
     def end(self) -> None:
         self.window.close()
         assert self.session.engine.shutdown()
-        self.window.deleteLater()
+        # Here and now: what is left to Python's collector may be deleted in a worker's thread.
+        for made in (self.window, self.session, self.session.engine, self.store):
+            made.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -72,6 +75,10 @@ def test_the_panels_of_the_old_size_are_gone(roomy):
     for scale in (1.25, 1.5, 1.0):
         roomy.store.dispatch(actions.set_scale, scale)
         until_size(roomy, scale)
+        # Python's collector may run in any thread, and must find no widget to delete
+        collector = threading.Thread(target=gc.collect)
+        collector.start()
+        collector.join()
     roomy.qtbot.waitUntil(
         lambda: len(roomy.window.findChildren(Panel)) == len(roomy.window.panels), timeout=5000
     )
