@@ -143,7 +143,7 @@ def test_the_note_compares_the_lengths_of_what_is_added_and_of_the_stream():
     x = state.run.tape["decoder.layers.0.norm1.out"].value[0, 2]
     s = state.run.tape["decoder.layers.0.cross_attn.out"].value[0, 2]
     ratio = np.sqrt((s.astype(float) ** 2).sum() / (x.astype(float) ** 2).sum())
-    assert f"{ratio:.2f} for t6" in drawn(state).strips[1].note
+    assert f"{ratio:.2f} for “t6”" in drawn(state).strips[1].note
 
 
 # Curves.
@@ -413,3 +413,33 @@ def test_masks_name_their_axes_and_tell_of_hidden_cells_only_where_there_are_any
     assert {strip.matrix.column_title for strip in masks.strips} == {"key →"}
     assert [strip.matrix.row_title for strip in masks.strips] == ["", "query ↓", "query ↓"]
     assert drawn(at("decoder.mask", token=0)).legend == "1 = may look"
+
+
+@pytest.mark.parametrize(
+    ("site", "traits", "where"),
+    [
+        ("decoder.layers.0.cross_attn.weights", {}, "after cross-attention 1"),
+        ("decoder.layers.1.norm3.mean", {}, "after feed forward 2"),
+        ("decoder.layers.1.norm2.mean", PRE, "before cross-attention 2"),
+        ("encoder.layers.0.self_attn.q", {}, "after self-attention 1"),
+    ],
+)
+def test_the_layers_table_says_which_sublayer_its_norm_belongs_to(site, traits, where):
+    assert layer.layer_rows(at(site, **traits)).where == where
+
+
+@pytest.mark.parametrize("language", i18n.LANGUAGES)
+def test_the_whole_model_has_words_of_its_own(language):
+    i18n.set_language(language)
+    state = at(RESIDUAL)
+    words, record = flow.flow_caption(flow.flow(state)), caption.caption(state)
+    for name in ("side_title", "title", "op_title", "site", "formula", "sentence"):
+        assert getattr(words, name) and getattr(words, name) != getattr(record, name)
+    assert "12" in words.site and "10" in words.site
+
+
+def test_the_flows_decoder_rows_say_what_they_predict():
+    state = at(RESIDUAL, token=2)
+    encoder, decoder = flow.flow(state).sides
+    assert decoder.notes == tuple(f"→ {token}" for token in state.run.tape.predicted_tokens[:3])
+    assert len(encoder.notes) in (0, len(encoder.tokens))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from visualizer.i18n import has, tr
 from visualizer.lenses.formulas import formula
@@ -22,7 +23,7 @@ class Caption:
     where the two are one).
     """
 
-    side: Side
+    side: Side | Literal["accent"]
     side_title: str
     layer_title: str
     title: str

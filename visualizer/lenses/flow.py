@@ -9,9 +9,11 @@ import numpy as np
 
 from model_core.tape import Tape
 from visualizer.i18n import tr
+from visualizer.lenses.caption import Caption
+from visualizer.lenses.labels import row_notes
 from visualizer.lenses.numbers import exact
 from visualizer.lenses.reductions import row_norms
-from visualizer.lenses.stage import shown_rows
+from visualizer.lenses.stage import shown_rows, words
 from visualizer.navigation import current_place, current_walk
 from visualizer.state import Run, ViewState, current_tape, current_token
 from visualizer.walkthrough import Route, Side
@@ -38,6 +40,7 @@ class FlowSide:
     """One side of the model; `stream` and `added` are (tokens, stations), NaN where nothing is.
 
     The numbers are L2 norms of the rows of the stations' records.
+    notes: what each decoder row predicts
     """
 
     side: Side
@@ -47,6 +50,7 @@ class FlowSide:
     stream: Array
     added: Array
     row: int | None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +96,24 @@ def flow(state: ViewState) -> Flow | None:
         if np.isfinite(values).any()
     )
     return Flow(state.run, tuple(sides), tr("flow.stream"), tr("flow.added"), high or 1.0)
+
+
+def flow_caption(whole: Flow) -> Caption:
+    """The words around the picture of the whole model, in place of a record's."""
+    records = sum(len(part.stations) for part in whole.sides)
+    added = sum(bool(station.added) for part in whole.sides for station in part.stations)
+    return Caption(
+        side="accent",
+        side_title=tr("flow.badge"),
+        layer_title="",
+        title=tr("flow.title"),
+        op_title=tr("flow.op"),
+        site=tr("flow.site", streams=records, added=added),
+        shape="",
+        formula=r"\Vert x \Vert = \sqrt{ x_1^2 + \dots + x_d^2 }",
+        sentence=tr("flow.sentence"),
+        why=tr("flow.why"),
+    )
 
 
 def flow_words(part: FlowSide, row: int, column: int, added: bool) -> tuple[str, str, str]:
@@ -141,4 +163,5 @@ def _side(state: ViewState, tape: Tape, side: str, stations: tuple[Station, ...]
         stream,
         added,
         current_token(state) if decoder else None,
+        row_notes("T" if decoder else "S", rows, tape, words(state)),
     )

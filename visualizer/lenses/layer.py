@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from model_core.tape import Tape
 from visualizer.i18n import tr
 from visualizer.lenses.labels import axis_labels
 from visualizer.lenses.matrix import picture
@@ -64,7 +65,7 @@ def layer_rows(state: ViewState) -> LayerRows | None:
     after_sum = tape[read].op == "residual"
     return LayerRows(
         run=state.run,
-        where=_where(state, there),
+        where=_where(state, there, read, along, tape),
         read_title=tr("residual.sum") if after_sum else tr("residual.stream"),
         read=shown,
         read_site=read,
@@ -92,10 +93,20 @@ def _norm_of(place: Place, along: Walk) -> str | None:
     return mean.removesuffix(".mean")
 
 
-def _where(state: ViewState, place: Place) -> str:
-    """ "decoder 1 · norm 2", in the words of the map."""
+def _where(state: ViewState, place: Place, read: str, along: Walk, tape: Tape) -> str:
+    """ "after cross-attention 1"; the tokens tell which side it is.
+
+    A norm behind a residual is the one of the sublayer that was added; one that reads the stream
+    itself goes before the sublayer that reads the norm.
+    """
     if place.layer is None:
         return tr(f"side.{place.side}")
-    number = place.sublayer.removeprefix("norm")
-    layer = tr(f"map.{place.side}", n=place.layer + state.count_from)
-    return tr("residual.where", layer=layer, n=number)
+    number = place.layer + state.count_from
+    if place.kind == "add_norm" and tape[read].op == "residual":
+        sublayer = along.route.place(tape[read].inputs[1]).kind
+        return tr("residual.after", n=number, name=tr(f"flow.{sublayer}"))
+    reader = next((site for site in tape.sites if place.site in tape[site].inputs), None)
+    if reader is None:
+        return tr("layer", n=number)
+    sublayer = along.route.place(reader).kind
+    return tr("residual.before", n=number, name=tr(f"flow.{sublayer}"))

@@ -12,7 +12,7 @@ from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.caption import Chip, caption, chips, run_message
 from visualizer.lenses.explanation import cell_name, cell_text, hover_text
-from visualizer.lenses.flow import flow, has_flow, is_flow_shown
+from visualizer.lenses.flow import flow, flow_caption, has_flow, is_flow_shown
 from visualizer.lenses.numbers import exact
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.ranking import ranking
@@ -182,7 +182,8 @@ class StagePanel(Panel):
             self.heatmap.set_hidden_legend(legend)
 
     def _draw_words(self, state: ViewState, head: HeadPicture | None) -> None:
-        words = caption(state)
+        whole = flow(state) if is_flow_shown(state) else None
+        words = caption(state) if whole is None else flow_caption(whole)
         remark = run_message(state.run) if words is not None else ""
         self.remark.setText(remark)
         self.remark.setVisible(bool(remark))
@@ -207,12 +208,14 @@ class StagePanel(Panel):
             (words.side_title, words.side),
             words.layer_title,
             words.title,
-            (words.op_title,) if head is None else (words.op_title, head.title),
+            (words.op_title,)
+            if head is None or whole is not None
+            else (words.op_title, head.title),
             words.site,
             words.shape,
         )
         self.formula.set_tex(words.formula)
-        guided = head is not None and head.guided
+        guided = whole is None and head is not None and head.guided
         self.words.set_sentences(words.sentence, tr("head.guided.reason") if guided else words.why)
 
     def _draw_heads(self, pictures: tuple[HeadPicture, ...]) -> None:

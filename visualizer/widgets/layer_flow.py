@@ -12,9 +12,15 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from visualizer import fonts
 from visualizer.lenses.flow import Flow, FlowSide, flow_words
 from visualizer.lenses.picture import Matrix
+from visualizer.widgets import figures
 from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, write
-from visualizer.widgets.heatmap_cells import CellPainter
+from visualizer.widgets.heatmap_cells import CellPainter, as_image
 from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_labels, whole_pixels
+
+# Room for the colour bar and its numbers, in parts of the font's size.
+SCALE = 5.0
+# Between the stream and what is added, the words below the stream included.
+BETWEEN = 2.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +83,11 @@ class LayerFlow(Canvas):
     def _label(self, part: FlowSide) -> float:
         face = self.face(fonts.SMALL)
         widest = max((face.width(text) for text in part.tokens), default=0.0)
-        return min(widest, 6 * self.em) + 0.7 * self.em
+        return min(widest, 6 * self.em) + self._notes(part) + 0.7 * self.em
+
+    def _notes(self, part: FlowSide) -> float:
+        widest = max(map(self.face(0.76).width, part.notes), default=0.0)
+        return min(widest, 6 * self.em) + 0.4 * self.em if widest else 0.0
 
     def _head(self) -> float:
         """The names of the sublayers, written upwards, and the numbers of the layers."""
@@ -96,15 +106,15 @@ class LayerFlow(Canvas):
         labels = [self._label(part) for part in flow.sides]
         gap = 2.4 * em
         columns = sum(len(part.stations) for part in flow.sides)
-        free = self.width() - sum(labels) - gap * (len(labels) - 1) - 0.5 * em
+        free = self.width() - sum(labels) - gap * (len(labels) - 1) - SCALE * em
         cell = min(max(free / columns, 2.0), 5.0 * em)
         title = 1.6 * em
         tallest = max(len(part.tokens) for part in flow.sides)
-        room = (self.height() - head - 3 * title - 0.5 * em) / 2
+        room = (self.height() - head - title - (BETWEEN + 1.8) * em) / 2
         line = whole_pixels(min(room / max(tallest, 1), 2.1 * em), ratio)
         spaced = 1 if min(cell, line) * ratio >= 6 else 0
         first = title + head
-        second = first + tallest * line + 2 * title
+        second = first + tallest * line + BETWEEN * em
         found, left = [], 0.0
         for number, (part, label) in enumerate(zip(flow.sides, labels, strict=True)):
             for added, top in ((False, first), (True, second)):
@@ -153,6 +163,7 @@ class LayerFlow(Canvas):
             if not place.added:
                 self._draw_columns(painter, place, part)
         self._draw_titles(painter, flow)
+        self._draw_scale(painter, flow)
         if self._hovered is not None:
             self._frame(painter, self.cell_rect(self._hovered), self.theme.text, 1.0)
 
@@ -192,12 +203,17 @@ class LayerFlow(Canvas):
         em, face = self.em, self.face(fonts.SMALL)
         line = (place.cells.y[1] - place.cells.y[0]) / place.cells.ratio
         step = 1 if line >= 0.85 * em else round_step(0.85 * em / line)
-        right = place.cells.bounds().left() - 0.4 * em
+        right, notes = place.cells.bounds().left() - 0.4 * em, self._notes(part)
         for row in shown_labels(len(part.tokens), step, part.row):
             middle = place.cells.rect(row, 0).center().y()
-            rect = QRectF(right - 6 * em, middle - 0.8 * em, 6 * em, 1.6 * em)
+            rect = QRectF(right - notes - 6 * em, middle - 0.8 * em, 6 * em, 1.6 * em)
             ink = self.theme.accent if row == part.row else self.theme.text
             write(painter, rect, part.tokens[row], face, ink, RIGHT)
+            if notes:
+                start = right - notes + 0.4 * em
+                rect = QRectF(start, rect.top(), right - start, rect.height())
+                ink = self.theme.accent if row == part.row else self.theme.muted
+                write(painter, rect, part.notes[row], self.face(0.76), ink, LEFT)
 
     def _draw_columns(self, painter: QPainter, place: FlowPlace, part: FlowSide) -> None:
         face, em = self.face(fonts.SMALL), self.em
@@ -232,6 +248,25 @@ class LayerFlow(Canvas):
             text = flow.added_title if place.added else flow.stream_title
             rect = QRectF(bounds.left(), bounds.bottom() + 0.3 * em, self.width(), 1.4 * em)
             write(painter, rect, text, self.face(fonts.SMALL), self.theme.muted, LEFT)
+
+    def _draw_scale(self, painter: QPainter, flow: Flow) -> None:
+        """One colour bar for all cells, from 0 to the longest row."""
+        em, small = self.em, self.face(0.84)
+        last = self._ready()[-2].cells.bounds()
+        top = min(place.cells.bounds().top() for place in self._ready())
+        tall = max(last.height(), 6 * em)
+        bar = QRectF(last.right() + 1.2 * em, top, 0.85 * em, tall)
+        column = self.theme.packed_table("sequential")[::-1].reshape(256, 1)
+        painter.drawImage(bar, as_image(column))
+        half = small.cap_height / 2
+        marks = (
+            (flow.high, bar.top() + half),
+            (flow.high / 2, bar.center().y()),
+            (0.0, bar.bottom() - half),
+        )
+        for value, y in marks:
+            rect = QRectF(bar.right() + 0.4 * em, y - 0.7 * em, 3 * em, 1.4 * em)
+            write(painter, rect, figures.bound(value), small, self.theme.muted, LEFT)
 
     def _frame(self, painter: QPainter, rect: QRectF, colour: str, width: float) -> None:
         if rect.isEmpty():
@@ -287,7 +322,7 @@ def _same_numbers(one: Flow, other: Flow) -> bool:
         return False
     pairs = zip(one.sides, other.sides, strict=True)
     return all(
-        (a.tokens, a.title, [s.title + s.group for s in a.stations])
-        == (b.tokens, b.title, [s.title + s.group for s in b.stations])
+        (a.tokens, a.notes, a.title, [s.title + s.group for s in a.stations])
+        == (b.tokens, b.notes, b.title, [s.title + s.group for s in b.stations])
         for a, b in pairs
     )
