@@ -443,3 +443,9 @@ def test_the_flows_decoder_rows_say_what_they_predict():
     encoder, decoder = flow.flow(state).sides
     assert decoder.notes == tuple(f"→ {token}" for token in state.run.tape.predicted_tokens[:3])
     assert len(encoder.notes) in (0, len(encoder.tokens))
+
+
+def test_the_layers_table_says_what_each_decoder_row_predicts():
+    state = at(f"{NORM}.mean", token=2)
+    predicted = state.run.tape.predicted_tokens[:3]
+    assert layer.layer_rows(state).read.row_notes == tuple(f"→ {token}" for token in predicted)

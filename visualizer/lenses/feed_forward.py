@@ -23,13 +23,13 @@ def feed_forward(view: View) -> Stack | None:
     from_where = tr("strip.from", place=whereabouts(view, view.place_of(read)))
     strips = [
         view.strip(read, "x", tr("strip.read"), from_where, lane="read"),
-        view.strip(hidden, "→", tr("strip.hidden"), "x W₁ + b₁", colours=colours, lane="F"),
+        view.strip(hidden, "→", tr("strip.hidden"), "x W1 + b1", colours=colours, lane="F"),
         view.strip(
             active, "→", tr("strip.active"), op_name(view, active), colours=colours, lane="F"
         ),
     ]
     if "out" in roles:
-        strips.append(view.strip(roles["out"], "→", tr("strip.out"), "a W₂ + b₂", lane="out"))
+        strips.append(view.strip(roles["out"], "→", tr("strip.out"), "a W2 + b2", lane="out"))
     return view.stack(tuple(strips), curves=_curve(view, hidden, active))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from model_core.tape import Tape
 from visualizer.i18n import tr
-from visualizer.lenses.labels import axis_labels
+from visualizer.lenses.labels import axis_labels, row_notes
 from visualizer.lenses.matrix import picture
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.reductions import deviations
@@ -61,7 +61,8 @@ def layer_rows(state: ViewState) -> LayerRows | None:
     shown = picture(along.route.place(read), tape, labels, rows=rows, labelled=False)
     count = shown.values.shape[0]
     tokens = axis_labels(tape[read].axes[-2], count, tape, labels, "")
-    shown = replace(shown, row_labels=tokens)
+    notes = row_notes(tape[read].axes[-2], count, tape, labels)
+    shown = replace(shown, row_labels=tokens, row_notes=notes)
     after_sum = tape[read].op == "residual"
     return LayerRows(
         run=state.run,

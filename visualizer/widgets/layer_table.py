@@ -136,7 +136,17 @@ class LayerTable(Canvas):
         self._generation += 1
 
     def _label(self) -> float:
-        return min(5.0 * self.em, 0.19 * self.width())
+        """Room for the tokens and, behind them, for what each of them predicts."""
+        return self._token() + self._note()
+
+    def _token(self) -> float:
+        return min(5.0 * self.em, 0.17 * self.width())
+
+    def _note(self) -> float:
+        """Always there where it may be wanted, so that the strips stay where they are."""
+        if self._rows is None or not any(self._rows.read.row_notes):
+            return 0.0
+        return min(4.6 * self.em, 0.145 * self.width())
 
     def _figure(self) -> float:
         return (1.9 + 0.6 * self._decimals) * self.em
@@ -174,8 +184,7 @@ class LayerTable(Canvas):
         rows, places = self._rows, self._ready()
         if rows is None or places is None:
             return
-        whole = self.layer("whole", self._generation, lambda p: self._draw(p, rows, places))
-        painter.drawPixmap(0, 0, whole)
+        self.layer(painter, "whole", self._generation, lambda p: self._draw(p, rows, places))
         if self._hovered is not None:
             self._frame(painter, self.cell_rect(*self._hovered), self.theme.text)
 
@@ -195,8 +204,12 @@ class LayerTable(Canvas):
         for row in shown_labels(count, step, rows.row):
             ink = theme.accent if row == rows.row else theme.text
             middle = places[0].rect(row, 0).center().y()
-            rect = QRectF(0, middle - 0.8 * em, self._label() - 0.3 * em, 1.6 * em)
+            rect = QRectF(0, middle - 0.8 * em, self._token() - 0.3 * em, 1.6 * em)
             write(painter, rect, rows.read.row_labels[row], face, ink, LEFT)
+            if rows.read.row_notes:
+                rect = QRectF(self._token(), rect.top(), self._note() - 0.3 * em, 1.6 * em)
+                note = theme.accent if row == rows.row else theme.muted
+                write(painter, rect, rows.read.row_notes[row], self.face(0.72), note, LEFT)
             for values, (left, right) in zip((rows.mean, rows.sigma), figures):
                 text = short(values[row], self._decimals)
                 rect = QRectF(left, middle - 0.8 * em, right - left - 0.4 * em, 1.6 * em)
@@ -209,12 +222,13 @@ class LayerTable(Canvas):
         small, muted, height = self.face(fonts.SMALL), self.theme.muted, self._head()
         token, norm = self._words
         write(painter, QRectF(0, 0, self._label(), height), token, small, muted, LEFT)
-        for text, cells in zip((rows.read_title, norm), places):
-            bounds = cells.bounds()
-            # a number's column is wider than its heading
-            wide = min(bounds.width() + 1.4 * self.em, self.width() - bounds.left())
-            rect = QRectF(bounds.left(), 0, wide, height)
-            write(painter, rect, text, small, muted, LEFT)
+        # a number's column is wider than its heading, so these may reach into it
+        starts = [cells.bounds().left() for cells in places]
+        wanted = self.width() - small.width(norm) - 1
+        starts[1] = max(min(starts[1], wanted), starts[1] - 0.8 * self.em)
+        ends = (self._figures()[0][1] - 1.2 * self.em, self.width())
+        for text, start, end in zip((rows.read_title, norm), starts, ends):
+            write(painter, QRectF(start, 0, end - start, height), text, small, muted, LEFT)
         for text, (left, right) in zip("μσ", self._figures()):
             rect = QRectF(left, 0, right - left - 0.4 * self.em, height)
             write(painter, rect, text, small, muted, RIGHT)
@@ -264,9 +278,9 @@ def _key(rows: LayerRows | None) -> tuple[object, ...]:
     """What decides the picture, beside the language's words."""
     if rows is None:
         return ()
-    words = (rows.read_title, rows.read.row_labels)
+    words = (rows.read_title, rows.read.row_labels, rows.read.row_notes)
     return (id(rows.run), rows.read_site, rows.normed_site, rows.row, words)
 
 
 def _shape(rows: LayerRows | None) -> tuple[int, ...]:
-    return () if rows is None else rows.read.values.shape
+    return () if rows is None else (*rows.read.values.shape, bool(rows.read.row_notes))

@@ -154,10 +154,8 @@ class StripStack(Canvas):
             painter.fillRect(self.rect(), QColor(self.theme.surface))
             return
         name = f"labels of {len(stack.strips)}"
-        labels = self.layer(
-            name, (self._key, stack.row), lambda p: self._draw_labels(p, stack, layout)
-        )
-        painter.drawPixmap(0, 0, labels)
+        key = (self._key, stack.row)
+        self.layer(painter, name, key, lambda p: self._draw_labels(p, stack, layout))
         if not self._images:
             numbers, count = is_numbered(stack), len(stack.strips)
             for number, (strip, place) in enumerate(zip(stack.strips, layout.strips)):
@@ -207,7 +205,7 @@ class StripStack(Canvas):
             write(painter, rect, text, bold, ink, LEFT)
             free = rect.adjusted(wide + 1.1 * em, 0, 0, 0)
             for words in (strip.scale, strip.note):
-                if words and free.width() > 2.4 * em:
+                if words and free.width() >= min(small.width(words), 2.4 * em):
                     write(painter, free, words, small, theme.muted, LEFT)
                     free = free.adjusted(small.width(words) + 1.1 * em, 0, 0, 0)
         for figures, column in self._figure_columns(stack, layout):
