@@ -89,5 +89,4 @@ class Panel(Plain):
             index = current_index(state)
             stamp = (-1 if state.run is None else state.run.number, -1 if index is None else index)
             for canvas in self.carriers:
-                canvas.stamp = stamp
-                canvas.update()
+                canvas.take_stamp(stamp)

@@ -37,6 +37,8 @@ class TokenBars(Canvas):
         self._hovered: int | None = None
 
     def set_bars(self, bars: Bars | None) -> None:
+        if _same(bars, self._bars):
+            return
         self._bars = bars
         self._order = _falling(np.asarray(bars.values)) if bars is not None else []
         self.update()
@@ -157,6 +159,15 @@ class TokenBars(Canvas):
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
+
+
+def _same(one: Bars | None, other: Bars | None) -> bool:
+    """Whether both look alike."""
+    if one is None or other is None:
+        return one is other
+    return (one.labels, one.chosen) == (other.labels, other.chosen) and all(
+        np.array_equal(*pair) for pair in ((one.values, other.values), (one.kept, other.kept))
+    )
 
 
 def _falling(values: np.ndarray, most: int = 64) -> list[int]:

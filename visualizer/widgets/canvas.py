@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from typing import Any
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import (
@@ -14,6 +15,7 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
     QResizeEvent,
+    QShowEvent,
     QStaticText,
 )
 from PySide6.QtWidgets import QWidget
@@ -88,8 +90,10 @@ class Canvas(QWidget):
         # What the owner has set, and what of it the last paint has brought to the screen.
         self.stamp: tuple[int, ...] = ()
         self.painted: tuple[int, ...] = ()
+        # Whether something is to be painted that is not on the screen yet.
+        self._stale = True
         self._ground = ""
-        self._layers: dict[str, tuple[Hashable, QPixmap]] = {}
+        self._layers: dict[str, tuple[Hashable, QPixmap | None]] = {}
         self._faces: dict[tuple[float, bool], Face] = {}
         self._em: float | None = None
 
@@ -135,27 +139,39 @@ class Canvas(QWidget):
             found = self._faces[factor, bold] = Face(font, QFontMetricsF(font, self))
         return found
 
-    def layer(self, name: str, key: Hashable, draw: Callable[[QPainter], None]) -> QPixmap:
-        """A retained picture of the whole widget, drawn again only when `key`, size or look change.
+    def layer(
+        self, painter: QPainter, name: str, key: Hashable, draw: Callable[[QPainter], None]
+    ) -> None:
+        """Show what `draw` paints over the ground of the whole widget.
 
-        Opaque over the ground, so that showing it is a plain copy.
+        It is kept from the second time on: a picture of each new sentence would cost more than
+        painting it, and a step through the same sentence is a plain copy.
         """
         ratio = self.devicePixelRatioF()
         full = (key, self.width(), self.height(), ratio, self.theme, self.font().key())
+        ground = self.theme.color(self._ground or "surface")
         kept = self._layers.get(name)
-        if kept is not None and kept[0] == full:
-            return kept[1]
-        pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
-        pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(self.theme.color(self._ground or "surface"))
-        painter = QPainter(pixmap)
-        try:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if kept is None or kept[0] != full:
+            self._layers[name] = (full, None)
+            if not self._ground:
+                painter.fillRect(self.rect(), ground)
+            painter.save()
             draw(painter)
-        finally:
-            painter.end()
-        self._layers[name] = (full, pixmap)
-        return pixmap
+            painter.restore()
+            return
+        pixmap = kept[1]
+        if pixmap is None:
+            pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+            pixmap.setDevicePixelRatio(ratio)
+            pixmap.fill(ground)
+            inner = QPainter(pixmap)
+            try:
+                inner.setRenderHint(QPainter.RenderHint.Antialiasing)
+                draw(inner)
+            finally:
+                inner.end()
+            self._layers[name] = (full, pixmap)
+        painter.drawPixmap(0, 0, pixmap)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -167,7 +183,23 @@ class Canvas(QWidget):
             self.paint(painter)
         finally:
             painter.end()
+        self._stale = False
         self.painted = self.stamp
+
+    def update(self, *where: Any) -> None:
+        """Paint anew: every setter that changes what is seen calls this, and no other should."""
+        self._stale = True
+        super().update(*where)
+
+    def take_stamp(self, stamp: tuple[int, ...]) -> None:
+        """All of this step has been set; what shows it already need not be painted for it."""
+        self.stamp = stamp
+        if self.isVisible() and not self._stale:
+            self.painted = stamp
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self._stale = True
+        super().showEvent(event)
 
     def snap(self, value: float) -> float:
         """The nearest position that is a whole device pixel."""

@@ -36,6 +36,8 @@ class CellLine(Canvas):
     def set_lines(self, name: str, lines: Lines, exact: str, site: str) -> None:
         """lines: the reckoning, the same with fewer and fewer terms. exact, site: the second line's
         two ends."""
+        if (name, lines, exact, site) == (self._name, self._lines, self._exact, self._site):
+            return
         self._name, self._lines, self._exact, self._site = name, lines, exact, site
         reckoning = plain_text(lines[0]) if lines else ""
         self.describe(f"{name} {reckoning}".strip(), f"{exact} {site}".strip())

@@ -127,8 +127,7 @@ class HeadStrip(Canvas):
             if rect.bottom() >= 0 and rect.top() <= self.height()
         ]
         key = (self._captions, len(places), self._chosen, self._hovered, self._scroll)
-        cards = self.layer("cards", key, lambda p: [self._draw_card(p, *it) for it in shown])
-        painter.drawPixmap(0, 0, cards)
+        self.layer(painter, "cards", key, lambda p: [self._draw_card(p, *it) for it in shown])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for head, rect in shown:
             image = self._images[head]

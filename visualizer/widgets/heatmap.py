@@ -61,8 +61,9 @@ class HeatMap(Canvas):
         self.update()
 
     def set_selected(self, cell: tuple[int, int] | None) -> None:
-        self._selected = cell
-        self.update()
+        if cell != self._selected:
+            self._selected = cell
+            self.update()
 
     def set_empty_text(self, text: str) -> None:
         self._empty = text
@@ -127,8 +128,7 @@ class HeatMap(Canvas):
             painter.drawText(room, CENTRE | Qt.TextFlag.TextWordWrap, self._empty)
             return
         key = (*_places_key(matrix), matrix.current_row, matrix.current_column, self._legend)
-        labels = self.layer("labels", key, lambda p: self._draw_labels(p, matrix, layout))
-        painter.drawPixmap(0, 0, labels)
+        self.layer(painter, "labels", key, lambda p: self._draw_labels(p, matrix, layout))
         if self._image is None:
             self._image = self._cells.image(matrix, layout.cells)
         painter.drawImage(layout.cells.bounds().topLeft(), self._image)

@@ -90,6 +90,8 @@ class ModelMap(Canvas):
 
     def set_captions(self, encoder: str, decoder: str) -> None:
         """Small text under the two columns: "source · 8 tokens", "target · step 6"."""
+        if self._captions == (encoder, decoder):
+            return
         if any(self._captions) != any((encoder, decoder)):
             self._arranged = None
         self._captions = (encoder, decoder)
@@ -250,7 +252,7 @@ class ModelMap(Canvas):
     def paint(self, painter: QPainter) -> None:
         # typing changes the numbers of a run far more often than the place in the model
         key = (self._blocks, any(self._captions), self._hovered, self._scroll)
-        painter.drawPixmap(0, 0, self.layer("map", key, self._draw_boxes))
+        self.layer(painter, "map", key, self._draw_boxes)
         painter.translate(0, -self._scroll)
         small, width = self.face(0.78), self._width()
         for side, caption in enumerate(self._captions):

@@ -52,6 +52,7 @@ class SentenceField(QLineEdit):
         self.reason.setProperty("role", "warning")
         self.chips = TokenChips(self)
         self.chips.set_two_lines(False)
+        self.chips.set_ground("surface")
         for mark in (self.reason, self.chips):
             mark.setFont(plain)
             mark.hide()
@@ -92,7 +93,7 @@ class SentenceField(QLineEdit):
         pad = round(0.4 * fonts.em(self.font()))
         if self.chips.isHidden():
             self.reason.hide()
-            self.setTextMargins(0, 0, 0, 0)
+            self._keep_clear(0)
             return
         most = round(0.4 * self.width())
         self._take_in(most)
@@ -107,7 +108,12 @@ class SentenceField(QLineEdit):
         if not self.reason.isHidden():
             left -= words
             self.reason.setGeometry(left, 0, words, self.height())
-        self.setTextMargins(0, 0, self.width() - left, 0)
+        self._keep_clear(self.width() - left if text > left else 0)
+
+    def _keep_clear(self, right: int) -> None:
+        """So many pixels stay without text; a change lays out the whole window, so it is rare."""
+        if right != self.textMargins().right():
+            self.setTextMargins(0, 0, right, 0)
 
     def _take_in(self, room: int) -> None:
         """As many whole chips as there is room for; the last one says how many more there are."""

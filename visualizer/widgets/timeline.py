@@ -48,8 +48,9 @@ class Timeline(Canvas):
         self.update()
 
     def set_step(self, step: int) -> None:
-        self._step = step
-        self.update()
+        if step != self._step:
+            self._step = step
+            self.update()
 
     def sizeHint(self) -> QSize:
         return QSize(round(40 * self.em), round(2.3 * self.em))

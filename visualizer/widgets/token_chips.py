@@ -44,6 +44,8 @@ class TokenChips(Canvas):
         self._rects: list[QRectF] | None = None
 
     def set_chips(self, chips: tuple[Chip, ...], current: int | None = None) -> None:
+        if (chips, current) == (self._chips, self._current):
+            return
         if chips != self._chips:
             self._chips = chips
             self._rects = None
