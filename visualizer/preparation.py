@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from PySide6.QtCore import QObject, QTimer
 
 from visualizer.engine import Engine
@@ -22,6 +24,7 @@ class Preparation(QObject):
         self._engine = engine
         self._entry: ModelEntry | None = None
         self._lengths: list[int] = []
+        self._settled = False
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._go_on)
@@ -42,7 +45,13 @@ class Preparation(QObject):
     def _go_on(self) -> None:
         if self._engine.busy:
             self._pause.start(PAUSE)
-        elif self._lengths and self._entry is not None:
+            return
+        if not self._settled:
+            # what the start has made stays: looking through it for garbage takes frames
+            self._settled = True
+            gc.collect()
+            gc.freeze()
+        if self._lengths and self._entry is not None:
             self._engine.prepare(self._entry, self._lengths[0])
 
     def _on_prepared(self, anything: bool) -> None:

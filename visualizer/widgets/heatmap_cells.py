@@ -182,14 +182,14 @@ class CellPainter:
             elif text == "-∞" or matrix.palette == "mask":
                 faint.append(place)
         theme, em = self._canvas.theme, self._canvas.em
+        ready = {text: (face.width(text), face.laid_out(text)) for text in set(texts)}
         painter = QPainter(image)
         try:
             painter.setFont(face.font)
             for places, colour in ((light, INK_LIGHT), (dark, INK_DARK), (faint, theme.text)):
                 painter.setPen(QColor(colour))
                 for place in places:
-                    text = texts[place]
-                    width, y = face.width(text), ys[place // columns]
+                    (width, text), y = ready[texts[place]], ys[place // columns]
                     x = xs[place % columns] - width / 2
                     if places is faint:
                         # the lines of the hatch would run through the word
@@ -197,7 +197,7 @@ class CellPainter:
                         middle = y + face.ascent - face.cap_height / 2
                         ground = QRectF(x - 0.2 * em, middle - tall / 2, width + 0.4 * em, tall)
                         painter.fillRect(ground, theme.color("hatch"))
-                    painter.drawStaticText(QPointF(x, y), face.laid_out(text))
+                    painter.drawStaticText(QPointF(x, y), text)
         finally:
             painter.end()
 

@@ -199,7 +199,7 @@ class LayerTable(Canvas):
         step = 1 if line >= 0.8 * em else round_step(0.8 * em / line)
         face = self.face(fonts.SMALL if line >= em else 0.76)
         for image, cells in zip(self._images, places):
-            self._draw_bands(painter, image, cells, count)
+            painter.drawImage(cells.bounds().topLeft(), image)
         figures = self._figures()
         for row in shown_labels(count, step, rows.row):
             ink = theme.accent if row == rows.row else theme.text
@@ -234,16 +234,17 @@ class LayerTable(Canvas):
             write(painter, rect, text, small, muted, RIGHT)
 
     def _image(self, matrix: Matrix, cells: Bands) -> QImage:
-        """One line of device pixels per token."""
+        """All bands in device pixels, with the ground between them."""
         index = colour_indices(matrix.values, matrix.low, matrix.high)
         colours = self.theme.packed_table(matrix.palette)[index]
-        return as_image(np.repeat(colours, np.diff(cells.x), axis=1))
-
-    def _draw_bands(self, painter: QPainter, image: QImage, cells: Bands, count: int) -> None:
-        """One stretched line of the image per token."""
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-        for row in range(count):
-            painter.drawImage(cells.band(row), image, QRectF(0, row, image.width(), 1))
+        lines = np.repeat(colours, np.diff(cells.x), axis=1)
+        pixels = np.repeat(lines, np.diff(cells.y), axis=0)
+        bottom = cells.y[1:] - cells.y[0]
+        for step in range(1, cells.gap + 1):
+            pixels[bottom - step] = self.theme.color("surface").rgb()
+        image = as_image(pixels)
+        image.setDevicePixelRatio(cells.ratio)
+        return image
 
     def _frame(self, painter: QPainter, rect: QRectF, colour: str) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)

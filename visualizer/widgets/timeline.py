@@ -118,11 +118,8 @@ class Timeline(Canvas):
         theme, em = self.theme, self.em
         small = self.face(fonts.SMALL)
         here = self.current_segment()
-        for index, (segment, rect) in enumerate(zip(self._segments, self._places())):
-            role = "accent" if index == here else segment.kind
-            box(painter, rect, theme.color(f"{role}_soft"), None, 0.3 * em)
-            if index != here:
-                self._label(painter, segment, rect)
+        key = (self._segments, here)
+        self.layer(painter, "segments", key, lambda p: self._draw_segments(p, here))
         if self._segments:
             x = self.snap(self.x_of(self._step))
             line = QRectF(x - 1.5, 0, 3, self.height())
@@ -135,6 +132,15 @@ class Timeline(Canvas):
                 ground = word.intersected(rect.adjusted(0, 0.1 * em, 0, -0.1 * em))
                 box(painter, ground, theme.accent_soft, None, 0.2 * em)
             self._label(painter, segment, rect)
+
+    def _draw_segments(self, painter: QPainter, here: int) -> None:
+        """All of them, and the label of each but the one the cursor is in."""
+        for index, (segment, rect) in enumerate(zip(self._segments, self._places())):
+            role = "accent" if index == here else segment.kind
+            colour = self.theme.color(f"{role}_soft")
+            box(painter, rect, colour, None, 0.3 * self.em)
+            if index != here:
+                self._label(painter, segment, rect)
 
     def _label(self, painter: QPainter, segment: Segment, rect: QRectF) -> None:
         em, small = self.em, self.face(fonts.SMALL)
