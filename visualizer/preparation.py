@@ -47,9 +47,8 @@ class Preparation(QObject):
             self._pause.start(PAUSE)
             return
         if not self._settled:
-            # what the start has made stays: looking through it for garbage takes frames
+            # what the start has made stays: looking through it for garbage would take frames
             self._settled = True
-            gc.collect()
             gc.freeze()
         if self._lengths and self._entry is not None:
             self._engine.prepare(self._entry, self._lengths[0])
