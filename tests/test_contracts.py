@@ -76,6 +76,8 @@ WITHOUT_QT = (
     "visualizer.walkthrough",
     "visualizer.lessons",
     "visualizer.i18n",
+    "visualizer.reasons",
+    "visualizer.cards",
     "visualizer.lenses",
 )
 

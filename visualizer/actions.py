@@ -29,6 +29,7 @@ from visualizer.state import (
     head_count,
     own_file,
     reads_matrix,
+    reads_well,
 )
 
 RECENT_FILES = 8
@@ -137,6 +138,8 @@ def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
         cursor, head = Cursor(guided[0]), guided[1]
     examples = card_examples(entry)
     source = examples[0] if examples else state.inputs.source
+    if source and not examples and not reads_matrix(entry) and not reads_well(entry, source):
+        source = ""  # another model's sentence would be a row of unknown words
     opened = replace(
         state,
         model=entry,

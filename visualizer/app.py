@@ -153,12 +153,12 @@ class Session(QObject):
     def _on_open_failed(self, name: str, reason: str, details: str) -> None:
         reason = reason.removeprefix(f"{name}: ")  # the sentence names the file itself
         log.info("not opened: %s", reason)
+        if isinstance(self._asked_for, Path) and not self._asked_for.exists():
+            self.store.dispatch(actions.forget_recent, str(self._asked_for))
         if self._fallback is not None:
             self.open(self._fallback)
             return
-        details = details or str(self._asked_for)
-        if isinstance(self._asked_for, Path) and not self._asked_for.exists():
-            self.store.dispatch(actions.forget_recent, str(self._asked_for))
+        details = details.removeprefix(f"{name}: ") or str(self._asked_for)
         self.store.dispatch(
             actions.show_notice, "error.open", "error", details, file=name, reason=reason
         )
@@ -176,7 +176,7 @@ class Session(QObject):
             self.store.dispatch(actions.dismiss_notice)
 
     def _on_save_failed(self, name: str, reason: str, details: str) -> None:
-        reason = reason.removeprefix(f"{name}: ")
+        reason, details = (text.removeprefix(f"{name}: ") for text in (reason, details))
         self.store.dispatch(
             actions.show_notice, "error.save", "error", details, file=name, reason=reason
         )

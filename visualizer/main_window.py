@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from model_core.bundled import resources
 from visualizer import actions, dialogs, fonts, i18n, keys
+from visualizer.cards import title_of
 from visualizer.i18n import tr
 from visualizer.panels.base import COLOURS
 from visualizer.state import SCALES, ViewState
@@ -156,7 +157,7 @@ class MainWindow(QWidget):
         self._name_window(state)
 
     def _name_window(self, state: ViewState) -> None:
-        name = "" if state.model is None else state.model.name
+        name = title_of(state.model)
         self.setWindowTitle(tr("ui.window.title", model=name) if name else "Glassformer")
 
     # The size of type.

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from model_core import bundled
 from visualizer import actions, palettes
+from visualizer.cards import bundled_title
 from visualizer.i18n import LANGUAGES, tr
 from visualizer.state import SCALES, Choices, ModelEntry, ViewState, offered_variants, silent_traits
 from visualizer.store import Store
@@ -85,7 +86,8 @@ def model_menu(
     menu = Menu(parent)
     menu.heading(tr("ui.models.bundled"))
     for name in bundled.names():
-        menu.command(name, partial(open_model, name))
+        # the name of the file stands where other entries have their key
+        menu.command(f"{bundled_title(name)}\t{name}", partial(open_model, name))
     if state.recent:
         menu.addSeparator()
         menu.heading(tr("ui.models.recent"))

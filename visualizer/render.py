@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QApplication
 
 from visualizer import actions, navigation
 from visualizer.app import FIRST_MODEL, make_application
+from visualizer.cards import about, title_of
 from visualizer.i18n import tr
 from visualizer.lenses.caption import run_message
 from visualizer.main_window import MainWindow
 from visualizer.run import compute, open_entry
-from visualizer.state import ModelEntry, ViewState, card_text, current_tape, reads_matrix
+from visualizer.state import ModelEntry, ViewState, current_tape, reads_matrix
 from visualizer.store import Store
 from visualizer.widgets import figures
 
@@ -144,8 +145,8 @@ def translation(state: ViewState) -> str:
     run = state.run
     assert run is not None and state.model is not None
     if reads_matrix(state.model):
-        about = card_text(state.model, "about")
-        return "\n".join(line for line in (state.model.name, about) if line) + "\n"
+        words = (title_of(state.model), about(state.model))
+        return "\n".join(line for line in words if line) + "\n"
     lines = [run.inputs.source, run.text]
     message = run_message(run)
     if message:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from model_core.tape import Tape
+from model_core.tokenizers import SPECIAL_TOKENS
 
 Strategy = Literal["greedy", "sample"]
 Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
@@ -20,6 +21,8 @@ FIRST_SITE = "decoder.layers.0.cross_attn.weights"
 MATRIX_SITE = "encoder.embed.out"
 # Sizes of type that can be chosen.
 SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
+# How many words are named where there is no example; they come after the special tokens.
+SOME, N_SPECIAL = 6, len(SPECIAL_TOKENS)
 # Decimals of float32 and of float64, where nobody has chosen.
 DECIMALS, FINE_DECIMALS = 2, 4
 
@@ -222,6 +225,20 @@ def card_text(entry: ModelEntry | None, name: str) -> str:
     """A text of the model's card, "about" say; empty where it has none."""
     value = _card(entry).get(name)
     return value if isinstance(value, str) else ""
+
+
+def reads_well(entry: ModelEntry, text: str) -> bool:
+    """Whether the model knows all of a sentence's words and it is not too long for it."""
+    encoding = entry.model.tokenizer.encode_source(text)
+    return not encoding.unknown and len(encoding.ids) <= entry.model.config.max_seq_len
+
+
+def some_words(entry: ModelEntry | None) -> tuple[str, ...]:
+    """The first few source words of the vocabulary that can be shown."""
+    if entry is None:
+        return ()
+    words = entry.model.tokenizer.source_vocabulary[N_SPECIAL:]
+    return tuple(word for word in words[:50] if word.strip() and word.isprintable())[:SOME]
 
 
 def offered_variants(entry: ModelEntry) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ import pytest
 from model_core.bundled import resources
 from model_core.ops import ALL_OPS
 from tests.gui.views import view, worked_view
-from visualizer import actions, i18n, navigation
-from visualizer.lenses import caption, explanation, overview, prediction, stage
+from visualizer import actions, i18n, navigation, reasons
+from visualizer.lenses import caption, explanation, overview, prediction, remarks, stage
 from visualizer.run import compute
 from visualizer.state import Inputs
 
@@ -73,7 +73,7 @@ def families() -> list[re.Pattern[str]]:
             continue
         if re.match(r"[a-z_]+\.", str(node.values[0].value)):
             parts = [
-                re.escape(str(part.value)) if isinstance(part, ast.Constant) else r"[\w.]+"
+                re.escape(str(part.value)) if isinstance(part, ast.Constant) else r"[\w.-]+"
                 for part in node.values
             ]
             found.append(re.compile("".join(parts)))
@@ -232,10 +232,10 @@ def test_values_with_braces_are_left_alone():
 
 def test_a_notice_is_read_in_the_language_in_use():
     state = actions.show_notice(view(), "error.open", "error", file="m.bin", reason="it is empty")
-    assert caption.notice_text(state.notice) == "m.bin was not opened: it is empty"
+    assert remarks.notice_text(state.notice) == "m.bin was not opened: it is empty"
     i18n.set_language("zh")
-    assert caption.notice_text(state.notice) == "无法打开 m.bin：it is empty"
-    assert caption.notice_text(None) == ""
+    assert remarks.notice_text(state.notice) == "无法打开 m.bin：it is empty"
+    assert remarks.notice_text(None) == ""
 
 
 def test_the_bundled_font_can_draw_every_character(qapp):
@@ -246,6 +246,7 @@ def test_the_bundled_font_can_draw_every_character(qapp):
     assert font.isValid()
     texts = [text for language in i18n.LANGUAGES for text in i18n.catalogue(language).values()]
     texts += [op.sentence for op in ALL_OPS]
+    texts += [pattern.other for pattern in reasons.patterns("zh")]
     undrawn = {c for text in texts for c in text if not font.supportsCharacter(ord(c))}
     assert undrawn == set()
 

@@ -182,6 +182,7 @@ def test_a_file_that_is_gone_gives_way_quietly(live, again, checkpoint, caplog):
     checkpoint.unlink()
     found = again().state
     assert found.model.bundled == "self-attention" and found.notice is None
+    assert found.recent == ()
 
 
 @pytest.mark.parametrize(

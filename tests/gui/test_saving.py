@@ -142,6 +142,8 @@ def test_a_silent_json_says_so_and_can_be_read_another_way(live):  # noqa: F811
     live.session.open(DOCUMENT)
     sentence = live.notice()
     assert "does not say its activation, taken as GELU, tanh and its LayerNorm's ε" in sentence
+    # the file has no example, and the sentence before is none of its characters
+    live.store.dispatch(actions.edit_source, "今天天气怎么样？")
     live.until_settled()
     live.store.dispatch(navigation.go_to_site, "encoder.layers.0.ffn.activation")
     cursor, source = live.state.cursor, live.state.inputs.source

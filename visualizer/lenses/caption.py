@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from visualizer.cards import about
 from visualizer.i18n import has, tr
 from visualizer.lenses.formulas import formula
 from visualizer.lenses.labels import shape_text
 from visualizer.lenses.matrix import op_title
 from visualizer.lenses.stage import shown_rows
 from visualizer.navigation import current_place, current_walk
-from visualizer.state import Notice, Run, ViewState, card_text, current_tape
+from visualizer.state import Run, ViewState, current_tape
 from visualizer.walkthrough import Place, Side
 
 
@@ -56,7 +57,7 @@ def caption(state: ViewState) -> Caption | None:
     record = tape[place.site]
     sentence, why = sentences(place, record.op, record.sentence)
     if place.kind == "input":
-        why = card_text(state.model, "about")
+        why = about(state.model)
     return Caption(
         side=place.side,
         side_title=tr(f"side.{place.side}"),
@@ -166,8 +167,3 @@ def is_cut_off(run: Run) -> bool:
 def unknown_reason(text: str) -> str:
     """Why a word became <UNK>."""
     return tr("unknown.reason", word=text)
-
-
-def notice_text(notice: Notice | None) -> str:
-    """A notice as a sentence in the language in use."""
-    return "" if notice is None else tr(notice.key, **dict(notice.values))

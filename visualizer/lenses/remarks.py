@@ -1,11 +1,15 @@
-"""What is to be said of a model that was opened or saved, as one sentence with details."""
+"""What is to be said of a model that was opened or saved, as one sentence with details.
+
+A notice holds facts and English sentences of the core; its words are read when it is drawn.
+"""
 
 from __future__ import annotations
 
 from model_core import Saved
 from visualizer.actions import show_notice
 from visualizer.i18n import tr
-from visualizer.state import ViewState, reads_matrix, silent_traits
+from visualizer.reasons import translated
+from visualizer.state import ModelEntry, Notice, ViewState, reads_matrix, silent_traits
 
 
 def say_remarks(state: ViewState) -> ViewState:
@@ -14,35 +18,71 @@ def say_remarks(state: ViewState) -> ViewState:
     if entry is None:
         return state
     remarks = [str(sentence) for sentence in entry.model.warnings]
-    silent = silent_on(state)
+    values = {"name": entry.name, **silent_on(entry)}
+    count = len(remarks) + (len(values) > 1)
+    if not count:
+        return state
     if not remarks:
-        if not silent:
-            return state
-        return show_notice(state, "notice.silent", name=entry.name, what=silent)
-    lines = list(remarks)
-    if silent:
-        lines.append(tr("notice.silent", name=entry.name, what=silent))
-    if len(lines) == 1:
-        (remark,) = lines
-        return show_notice(state, "notice.remark", "warning", name=entry.name, remark=remark)
-    details = "\n".join(lines)
+        return show_notice(state, "notice.silent", "info", **values)
+    details = "\n".join(remarks) if count > 1 else ""
     if len(remarks) == 1:
-        values = {"name": entry.name, "remark": remarks[0]}
-        return show_notice(state, "notice.remark", "warning", details, **values)
-    return show_notice(state, "notice.remarks", "warning", details, name=entry.name, n=len(lines))
+        return show_notice(state, "notice.remark", "warning", details, remark=remarks[0], **values)
+    return show_notice(state, "notice.remarks", "warning", details, n=count, **values)
 
 
-def silent_on(state: ViewState) -> str:
-    """The traits that the file of the model in use does not tell, and what they are taken to be."""
-    if state.model is None:
+def silent_on(entry: ModelEntry) -> dict[str, str]:
+    """The traits that the model's file does not tell, and what they are taken to be."""
+    config, silent = entry.model.config, silent_traits(entry)
+    values = {"activation": str(config.activation), "norm_eps": f"{config.norm_eps:g}"}
+    return {name: value for name, value in values.items() if name in silent}
+
+
+def notice_text(notice: Notice | None) -> str:
+    """A notice as a sentence in the language in use; it holds nothing but facts itself."""
+    if notice is None:
         return ""
-    config, silent = state.model.model.config, silent_traits(state.model)
+    values = dict(notice.values)
+    if "reason" in values:
+        values["reason"] = _reason(values["reason"], notice.details)
+    if "remark" in values:
+        values["remark"] = translated(values["remark"])
+    return tr(notice.key, **values, what=_silence(values))
+
+
+def notice_details(notice: Notice | None) -> str:
+    """What there is to know beyond the sentence, in the language in use where it is sentences."""
+    if notice is None:
+        return ""
+    values = dict(notice.values)
+    if notice.key not in ("notice.remark", "notice.remarks"):
+        cut = _is_beginning(values.get("reason", ""), notice.details)
+        return translated(notice.details) if cut else notice.details
+    lines = [translated(line) for line in notice.details.split("\n")]
+    silence = _silence(values)
+    if silence:
+        lines.append(tr("notice.silent", name=values["name"], what=silence))
+    return "\n".join(lines)
+
+
+def _reason(reason: str, details: str) -> str:
+    """A reason that was cut off is translated as a whole and then cut off again."""
+    if not _is_beginning(reason, details):
+        return translated(reason)
+    whole = translated(" ".join(details.split()))
+    return whole if len(whole) <= len(reason) else whole[: len(reason) - 1] + "…"
+
+
+def _is_beginning(reason: str, details: str) -> bool:
+    return reason.endswith("…") and " ".join(details.split()).startswith(reason[:-1])
+
+
+def _silence(values: dict[str, str]) -> str:
     said = []
-    if "activation" in silent:
-        value = tr(f"ui.activation.{config.activation}")
+    if "activation" in values:
+        value = tr(f"ui.activation.{values['activation']}")
         said.append(tr("notice.silent.activation", value=value))
-    if "norm_eps" in silent:
-        said.append(tr("notice.silent.norm_eps", value=f"{config.norm_eps:g}"))
+    if "norm_eps" in values:
+        said.append(tr("notice.silent.norm_eps", value=values["norm_eps"]))
     return tr("notice.and", first=said[0], second=said[1]) if len(said) == 2 else "".join(said)
 
 

@@ -8,12 +8,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from visualizer import actions, fonts
+from visualizer.cards import about, title_of
 from visualizer.i18n import tr
 from visualizer.lenses.caption import unknown_reason
 from visualizer.menus import Menu, model_menu, view_menu
 from visualizer.panels.base import Panel
 from visualizer.sentences import generator_of
-from visualizer.state import ViewState, card_examples, card_text, reads_matrix
+from visualizer.state import ViewState, card_examples, reads_matrix, some_words
 from visualizer.store import Store
 from visualizer.widgets.controls import push_button
 from visualizer.widgets.model_button import ModelButton
@@ -100,13 +101,12 @@ class HeaderPanel(Panel):
             )
             if reads_matrix(entry):
                 summary = tr("ui.model.summary.matrix", origin=origin, heads=_heads(config.n_heads))
-            self.model.set_model(entry.name, summary)
-            self.model.setToolTip(card_text(entry, "about"))
+            self.model.set_model(title_of(entry), summary)
+            self.model.setToolTip(about(entry))
             self.field.set_completions(entry.model.tokenizer.complete)
         no_text = reads_matrix(entry)
         self.field.setEnabled(entry is not None and not no_text)
-        words = "ui.sentence.none" if no_text else "ui.sentence.placeholder"
-        self.field.setPlaceholderText(tr(words))
+        self.field.setPlaceholderText(_hint(state))
         self.examples.setVisible(bool(card_examples(entry)))
         self.new_sentence.setVisible(generator_of(entry) is not None)
 
@@ -143,6 +143,16 @@ class HeaderPanel(Panel):
         menu = view_menu(self, self.store)
         menu.command(f"{tr('ui.help')}\tF1", self.keysWanted.emit)
         menu.below(self.view)
+
+
+def _hint(state: ViewState) -> str:
+    """What the empty field says: of a model without examples, some words to begin with."""
+    if reads_matrix(state.model):
+        return tr("ui.sentence.none")
+    words = () if card_examples(state.model) else some_words(state.model)
+    if words:
+        return tr("ui.sentence.words", words=" ".join(words))
+    return tr("ui.sentence.placeholder")
 
 
 def _heads(count: int) -> str:

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from visualizer import actions
 from visualizer.i18n import tr
-from visualizer.lenses.caption import notice_text
+from visualizer.lenses.remarks import notice_details, notice_text
 from visualizer.panels.base import Panel
 from visualizer.state import ViewState
 from visualizer.store import Store
@@ -32,7 +32,7 @@ class NoticePanel(Panel):
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
         level = "info" if state.notice is None else state.notice.level
         text = notice_text(state.notice)
-        self.bar.set_notice(text, level, "" if state.notice is None else state.notice.details)
+        self.bar.set_notice(text, level, notice_details(state.notice))
         self.setVisible(bool(text))
 
     def _on_dismissed(self) -> None:
