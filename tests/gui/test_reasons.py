@@ -119,22 +119,22 @@ def refusal(path: Path) -> str:
 def test_a_bad_file_is_refused_in_chinese_with_all_its_facts(path):
     reason = refusal(path)
     chinese = reasons.translated(reason)
-    assert "，应为" in chinese
+    assert "；预期：" in chinese
     assert english_words(chinese) == set(), chinese
     assert sorted(re.findall(r"\d+", chinese)) == sorted(re.findall(r"\d+", reason))
     assert re.findall(r'"[^"]*"', chinese) == re.findall(r'"[^"]*"', reason) or "{" in reason
 
 
 def test_a_file_that_is_not_there_and_a_folder_are_refused_in_chinese(tmp_path):
-    assert reasons.translated(refusal(tmp_path / "gone.json")) == "没有这个文件，应为检查点文件"
-    assert reasons.translated(refusal(tmp_path)) == "是文件夹，应为检查点文件"
+    assert reasons.translated(refusal(tmp_path / "gone.json")) == "没有这个文件；预期：检查点文件"
+    assert reasons.translated(refusal(tmp_path)) == "是文件夹；预期：检查点文件"
 
 
 def test_a_sentence_inside_a_sentence_is_translated_and_its_seam_is_not_the_outer_one():
     said = "its config is wrong (d_ff is -8, expected 1 to 16777216), expected sound sizes"
     assert (
         reasons.translated(said)
-        == "其 config 有误（d_ff 为 -8，应为 1 到 16777216），应为合理的大小"
+        == "其 config 有误（d_ff 为 -8；预期：1 到 16777216）；预期：合理的大小"
     )
 
 
@@ -168,7 +168,7 @@ def test_a_reason_that_was_cut_off_is_translated_from_the_details():
         ViewState(), "error.open", "error", details, file="m.json", reason=reason
     )
     assert notice_text(state.notice).startswith("无法打开 m.json：其分词器有误")
-    assert notice_details(state.notice).endswith("，应为这个版本的分词器")
+    assert notice_details(state.notice).endswith("；预期：这个版本的分词器")
 
 
 def test_a_traceback_is_no_sentence_of_the_core():
