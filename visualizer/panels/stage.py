@@ -72,8 +72,8 @@ class StagePanel(Panel):
 
         second = QHBoxLayout()
         second.setSpacing(round(em))
-        second.addWidget(self.formula, 2)
-        second.addWidget(self.ops, 3)
+        second.addWidget(self.formula, 1)
+        second.addWidget(self.ops, 2)
         picture, inside = card()
         self.pages = QStackedLayout()
         inside.addLayout(self.pages)

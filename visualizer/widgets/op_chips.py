@@ -10,7 +10,7 @@ from visualizer import fonts
 from visualizer.widgets.canvas import Canvas, box, write
 
 # Below this width, in em, attention's chips need two lines: all others get them too.
-ONE_LINE = 42
+ONE_LINE = 46
 
 
 class OpChips(Canvas):
