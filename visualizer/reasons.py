@@ -33,7 +33,7 @@ SAID = frozenset({"amount", "error", "expected", "found", "more", "names", "side
 SEAM = ", expected "
 # Sentences inside sentences: a bound for what a stranger's file may have made up.
 DEEPEST = 6
-LONGEST = 4000
+LONGEST = 1000
 
 
 class Pattern(NamedTuple):
