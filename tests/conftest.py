@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import sys
 
@@ -32,6 +34,21 @@ def refuse_the_network(event: str, arguments: tuple) -> None:
 
 # An audit hook sees every socket of the interpreter and cannot be taken back within the run.
 sys.addaudithook(refuse_the_network)
+
+
+# As in the program itself: a cycle that holds Qt objects must not be collected by a worker's
+# thread, where deleting them crashes the process now and then.
+gc.disable()
+TESTS_BETWEEN_COLLECTIONS = 50
+finished = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def collected_here():
+    """Collect reference cycles in the thread of the tests, every so many tests."""
+    yield
+    if next(finished) % TESTS_BETWEEN_COLLECTIONS == 0:
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)

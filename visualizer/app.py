@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication
 from model_core import Saved, bundled
 from visualizer import actions, fonts, navigation
 from visualizer.engine import Engine, one_sentence
+from visualizer.garbage import GarbageCollector
 from visualizer.lenses.remarks import say_remarks, say_saved
 from visualizer.main_window import MainWindow
 from visualizer.preparation import Preparation
@@ -255,6 +256,7 @@ def main(checkpoint: Path | str | None = None, verbose: bool = False) -> int:
     store = Store(settings.apply_to(ViewState()))
     mishaps = Mishaps(store, log_file)
     sys.excepthook = mishaps.take
+    garbage = GarbageCollector()
     engine = Engine()
     window = MainWindow(store)
     session = Session(window, engine, settings)
@@ -272,3 +274,4 @@ def main(checkpoint: Path | str | None = None, verbose: bool = False) -> int:
     finally:
         sys.excepthook = sys.__excepthook__
         engine.shutdown()
+        garbage.stop()
