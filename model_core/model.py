@@ -87,6 +87,11 @@ class Model:
         )
 
     @property
+    def sites(self) -> list[str]:
+        """The names of all records that a run of this model has, in order."""
+        return self._runner.plan.sites
+
+    @property
     def parameter_count(self) -> int:
         return sum(value.size for value in self.parameters.values())
 

@@ -209,7 +209,6 @@ def test_without_a_tape_every_lens_gives_nothing_and_the_message_says_why(source
     assert stage.head_pictures(state) == ()
     assert caption.caption(state) is None
     assert caption.chips(state) == ()
-    assert overview.model_map(state) is None
     assert overview.timeline(state) is None
     assert prediction.next_token(state) is None
     assert prediction.output_tokens(state) == ()

@@ -175,3 +175,16 @@ def test_a_window_imports_neither_the_plots_nor_the_typesetter():
 def test_the_small_model_has_every_key_step():
     tape = entry().model.trace(source="s4 s5")
     assert all(site in tape for site, _ in KEY_STEPS)
+
+
+def test_without_a_sentence_the_map_of_the_model_stays_and_all_is_still_to_do():
+    from visualizer.lenses.overview import model_map
+    from visualizer.run import open_entry
+    from visualizer.state import ViewState
+
+    entry = open_entry("en-zh")
+    drawn = model_map(ViewState(model=entry))
+    assert [group.id for group in drawn.encoder] == ["encoder.embed", "encoder.0", "encoder.1"]
+    boxes = [box for group in (*drawn.encoder, *drawn.decoder) for box in group.blocks]
+    assert {box.status for box in boxes} == {"todo"}
+    assert "decoder.1.cross_attn" in {box.id for box in boxes}

@@ -8,7 +8,7 @@ from typing import Literal
 from visualizer.i18n import tr
 from visualizer.navigation import current_index, current_place, current_walk
 from visualizer.state import ViewState, current_tape, current_token
-from visualizer.walkthrough import Block, Segment, Side, Walk
+from visualizer.walkthrough import Block, Segment, Side, Walk, route
 
 Status = Literal["done", "current", "todo"]
 
@@ -65,30 +65,47 @@ class Timeline:
 
 
 def model_map(state: ViewState) -> ModelMap | None:
-    """The map with every box done, current or still to do at the cursor."""
+    """The map with every box done, current or still to do at the cursor.
+
+    Without a run every box is still to do; None without a model.
+    """
     along, place, tape = current_walk(state), current_place(state), current_tape(state)
     if along is None or place is None or tape is None:
-        return None
+        if state.model is None:
+            return None
+        blocks = route(tuple(state.model.model.sites)).blocks
+        return _map(state, [(block, "todo") for block in blocks], "", "")
     token = current_token(state)
-    columns: dict[Side, dict[str, list[MapBlock]]] = {"encoder": {}, "decoder": {}, "output": {}}
     here = along.index(place.site, token)
-    for block in along.route.blocks:
-        box = MapBlock(block.id, block_title(block), block.kind, _status(along, block, token, here))
+    source = "map.source" if "encoder.embed.tokens" in tape else "map.rows"
+    return _map(
+        state,
+        [(block, _status(along, block, token, here)) for block in along.route.blocks],
+        tr(source, n=len(tape.source_tokens)),
+        tr("map.target", n=token + 1) if along.rows else "",
+    )
+
+
+def _map(
+    state: ViewState, blocks: list[tuple[Block, Status]], source_note: str, target_note: str
+) -> ModelMap:
+    columns: dict[Side, dict[str, list[MapBlock]]] = {"encoder": {}, "decoder": {}, "output": {}}
+    for block, status in blocks:
+        box = MapBlock(block.id, block_title(block), block.kind, status)
         columns[block.side].setdefault(block.group, []).append(box)
     groups = {
         side: tuple(
-            MapGroup(group, _group_title(group, state.count_from), tuple(blocks))
-            for group, blocks in column.items()
+            MapGroup(group, _group_title(group, state.count_from), tuple(boxes))
+            for group, boxes in column.items()
         )
         for side, column in columns.items()
     }
-    source = "map.source" if "encoder.embed.tokens" in tape else "map.rows"
     return ModelMap(
         encoder=groups["encoder"],
         decoder=groups["decoder"],
         output=groups["output"],
-        source_note=tr(source, n=len(tape.source_tokens)),
-        target_note=tr("map.target", n=token + 1) if along.rows else "",
+        source_note=source_note,
+        target_note=target_note,
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from visualizer import fonts, navigation
@@ -44,9 +42,7 @@ class MapPanel(Panel):
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
         drawn = model_map(state)
         if drawn is None:
-            # a sentence that cannot be computed has no place, but the model is still the same
-            same = state.model is not None and "model" not in fields
-            self._blocks = tuple(replace(b, state="todo") for b in self._blocks) if same else ()
+            self._blocks = ()
             self.map.set_blocks(self._blocks)
             self.map.set_captions("", "")
             return
