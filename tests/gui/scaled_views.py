@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication
 from tests.gui.views import at
 from visualizer.lenses.flow import flow
 from visualizer.lenses.layer import layer_rows
+from visualizer.lenses.ranking import ranking
 from visualizer.lenses.stage import stage
 from visualizer.lenses.views import stack
 from visualizer.state import ViewState
@@ -27,6 +28,7 @@ from visualizer.widgets.heatmap_cells import colour_indices
 from visualizer.widgets.layer_flow import LayerFlow
 from visualizer.widgets.layer_table import LayerTable
 from visualizer.widgets.strip_stack import StripStack
+from visualizer.widgets.token_ranks import TokenRanks
 
 SHAPES = ((5, 9), (9, 5))
 STACKS = (
@@ -172,6 +174,30 @@ def flow_lies(state: ViewState, scale: float) -> Iterator[str]:
     yield from lies(canvas, scale, expected, rects)
 
 
+def ranking_lies(state: ViewState, scale: float) -> Iterator[str]:
+    """Every pixel of a line is told to be that line, whose numbers are the tape's at its token."""
+    drawn = ranking(state, stage(state))
+    canvas = TokenRanks()
+    canvas.resize(420, 120)
+    canvas.set_ranking(drawn)
+    canvas.grab()
+    tape, row = state.run.tape, state.run.rows - 1
+    logits, log_probs = tape["logits"].value[0, row], tape["log_probs"].value[0, row]
+    order = np.argsort(-logits, kind="stable")
+    if canvas.shown() < 3:
+        yield f"only {canvas.shown()} tokens are shown"
+    for place in range(canvas.shown()):
+        token, rect = drawn.ids[place], canvas.line_rect(place)
+        if token != order[place]:
+            yield f"line {place} is token {token}, the tape's is {order[place]}"
+        if drawn.logits[place] != logits[token] or drawn.log_probs[place] != log_probs[token]:
+            yield f"line {place} shows {drawn.logits[place]}, the tape has {logits[token]}"
+        for x in (rect.left() + 0.5 / scale, rect.right() - 0.5 / scale):
+            for y in (rect.top() + 0.5 / scale, rect.bottom() - 0.5 / scale):
+                if canvas.place_at(QPointF(x, y)) != place:
+                    yield f"{x},{y} lies in line {place} and is told to be another"
+
+
 def main() -> int:
     app = QApplication([])
     scale = float(sys.argv[1])
@@ -183,6 +209,8 @@ def main() -> int:
         state = standing("decoder.layers.1.cross_attn.weights", shape)
         wrong += [f"{shape} layer: {lie}" for lie in table_lies(state, scale)]
         wrong += [f"{shape} flow: {lie}" for lie in flow_lies(state, scale)]
+        state = standing("logits", shape)
+        wrong += [f"{shape} ranking: {lie}" for lie in ranking_lies(state, scale)]
     print("\n".join(wrong[:20]))
     app.quit()
     return 1 if wrong else 0

@@ -80,7 +80,9 @@ class TokenRanks(Canvas):
         gap = 2.2 * self.em
         wide = (self.width() - gap * (self._columns() - 1)) / self._columns()
         top = self._head() + line * self._line()
-        return QRectF(column * (wide + gap), self.snap(top), wide, self._line())
+        # both edges on pixels, so that neighbours meet and do not overlap
+        start, end = self.snap(top), self.snap(top + self._line())
+        return QRectF(column * (wide + gap), start, wide, end - start)
 
     def place_at(self, pos: QPointF) -> int | None:
         """The place in the list at a logical position."""
