@@ -114,9 +114,15 @@ def go_to_site(state: ViewState, site: str) -> ViewState:
     return _put(state, replace(state.cursor, site=tape.plan.resolve(site)))
 
 
-def go_to_record(state: ViewState, site: str) -> ViewState:
-    """The op with this site, and its own picture in place of the whole model's."""
-    return replace(go_to_site(state, site), through_layers=False)
+def go_to_record(state: ViewState, site: str, row: int | None = None) -> ViewState:
+    """The op with this site, and its own picture in place of the whole model's.
+
+    row: of a decoder's record, the decoder token to stand at; without it the current one.
+    """
+    there = go_to_site(state, site)
+    if row is not None and not _in_encoder(there):
+        there = go_to_token(there, row)
+    return replace(there, through_layers=False)
 
 
 def look_at(state: ViewState, site: str, cell: Cell) -> ViewState:

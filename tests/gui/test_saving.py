@@ -141,7 +141,7 @@ def test_sizes_are_said_as_people_say_them(n_bytes, text):
 def test_a_silent_json_says_so_and_can_be_read_another_way(live):  # noqa: F811
     live.session.open(DOCUMENT)
     sentence = live.notice()
-    assert "does not say its activation, taken as GELU, tanh and its LayerNorm's ε" in sentence
+    assert "does not say its activation (taken as GELU, tanh) and its LayerNorm's ε" in sentence
     # the file has no example, and the sentence before is none of its characters
     live.store.dispatch(actions.edit_source, "今天天气怎么样？")
     live.until_settled()

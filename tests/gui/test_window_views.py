@@ -90,3 +90,16 @@ def test_every_panel_paints_every_kind_of_step(live, whole):  # noqa: F811
         )
         run = live.state.run.number
         assert all(panel.painted_run == run for panel in panels)
+
+
+def test_a_click_in_the_whole_model_goes_to_the_row_that_was_clicked():
+    from tests.gui.views import at
+    from visualizer import navigation
+    from visualizer.state import current_token
+
+    state = at("decoder.layers.0.cross_attn.weights", 3, 0)
+    there = navigation.go_to_record(state, "decoder.layers.1.residual2", 1)
+    assert (there.cursor.site, current_token(there)) == ("decoder.layers.1.residual2", 1)
+    encoder = navigation.go_to_record(state, "encoder.layers.0.residual1", 1)
+    assert encoder.cursor.site == "encoder.layers.0.residual1"
+    assert encoder.cursor.token == state.cursor.token

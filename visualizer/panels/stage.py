@@ -123,7 +123,7 @@ class StagePanel(Panel):
         self.strips.titleClicked.connect(self._on_record)
         self.flow.cellHovered.connect(self._on_flow_hovered)
         self.flow.left.connect(self._on_flow_left)
-        self.flow.recordClicked.connect(self._on_record)
+        self.flow.recordClicked.connect(self._on_flow_clicked)
 
     def retranslate(self) -> None:
         self.setAccessibleName(tr("ui.stage"))
@@ -282,6 +282,9 @@ class StagePanel(Panel):
 
     def _on_record(self, site: str) -> None:
         self.store.dispatch(navigation.go_to_record, site)
+
+    def _on_flow_clicked(self, site: str, row: int) -> None:
+        self.store.dispatch(navigation.go_to_record, site, row)
 
     def _on_spot_hovered(self, site: str, row: int, column: int) -> None:
         self.store.dispatch(actions.hover_cell, (row, column), site)

@@ -39,11 +39,11 @@ class LayerFlow(Canvas):
     """Above the stream, below what each sublayer adds; the encoder left, the decoder right.
 
     cellHovered(whose it is, what was made of which record, the number) and left();
-    recordClicked(site) for a cell's record.
+    recordClicked(site, row) for a cell's record.
     """
 
     cellHovered = Signal(str, str, str)
-    recordClicked = Signal(str)
+    recordClicked = Signal(str, int)
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -305,7 +305,7 @@ class LayerFlow(Canvas):
         if spot is None or event.button() != Qt.MouseButton.LeftButton or self._flow is None:
             return
         station = self._flow.sides[spot[0]].stations[spot[3]]
-        self.recordClicked.emit(station.added if spot[1] else station.stream)
+        self.recordClicked.emit(station.added if spot[1] else station.stream, spot[2])
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
