@@ -10,7 +10,7 @@ import msgspec
 from model_core.model import Model
 from model_core.training.batching import Example
 from model_core.training.datasets import Dataset, numbered
-from model_core.training.evaluation import cross_head_facts, exact_matches
+from model_core.training.evaluation import cross_head_facts, pair_matches
 from model_core.training.loop import Recipe
 
 
@@ -21,8 +21,7 @@ def card_of(module: ModuleType, data: Dataset, model: Model, recipe: Recipe) -> 
     for split, pairs in data.splits.items():
         if split == "train":
             continue
-        references = [[tokenizer.decode(tokenizer.encode_target(p.target_text).ids)] for p in pairs]
-        hits = exact_matches(model, [p.source_text for p in pairs], references)
+        hits = pair_matches(model, pairs)
         accuracy[split] = {"sentences": len(hits), "exact": round(sum(hits) / len(hits), 4)}
     heads = cross_head_facts(model, [Example(*numbered(p, tokenizer)) for p in data["held_out"]])
     longest_source, longest_target = data.longest()

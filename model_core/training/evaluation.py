@@ -9,6 +9,7 @@ import numpy as np
 
 from model_core.model import Model
 from model_core.training.batching import Example, collate
+from model_core.training.datasets import Pair
 
 BATCH_SIZE = 128
 
@@ -30,6 +31,14 @@ def exact_matches(
         for row, result in zip(rows, model.generate([sources[i] for i in rows]), strict=True):
             hits[row] = result.finished and result.text in references[row]
     return hits
+
+
+def pair_matches(model: Model, pairs: Sequence[Pair]) -> list[bool]:
+    """For each pair, whether greedy decoding of its source gives its target exactly."""
+    tokenizer = model.tokenizer
+    # the reference written the way the model's own output is
+    references = [[tokenizer.decode(tokenizer.encode_target(p.target_text).ids)] for p in pairs]
+    return exact_matches(model, [p.source_text for p in pairs], references)
 
 
 def share(hits: Sequence[bool]) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QImage, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
 from visualizer.lenses.picture import Matrix
 from visualizer.theme import Theme
-from visualizer.widgets.canvas import LEFT, Canvas, box, write
+from visualizer.widgets.canvas import LEFT, box, write
 from visualizer.widgets.heatmap_cells import hatch_over, thumbnail
+from visualizer.widgets.pointing import PointedCanvas
 
 
-class HeadStrip(Canvas):
+class HeadStrip(PointedCanvas):
     """Thumbnails with a caption each, the chosen one framed; headChosen(head) on a click.
 
     One column, two where one would make them too small; beyond that the wheel scrolls.
@@ -200,18 +201,8 @@ class HeadStrip(Canvas):
         if head is not None and event.button() == Qt.MouseButton.LeftButton:
             self.headChosen.emit(head)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        head = self._head_at(event.position())
-        if head != self._hovered:
-            self._hovered = head
-            self.setCursor(
-                Qt.CursorShape.ArrowCursor if head is None else Qt.CursorShape.PointingHandCursor
-            )
-            self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = None
-        self.update()
+    def thing_at(self, pos: QPointF) -> int | None:
+        return self._head_at(pos)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self._reach() <= 0:

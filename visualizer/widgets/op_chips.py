@@ -7,13 +7,14 @@ from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
-from visualizer.widgets.canvas import Canvas, box, write
+from visualizer.widgets.canvas import box, write
+from visualizer.widgets.pointing import PointedCanvas
 
 # Below this width, in em, attention's chips need two lines: all others get them too.
 ONE_LINE = 46
 
 
-class OpChips(Canvas):
+class OpChips(PointedCanvas):
     """chosen(i) on a click. Padding shrinks first, then the chips wrap to further lines."""
 
     chosen = Signal(int)
@@ -158,18 +159,8 @@ class OpChips(Canvas):
         if index is not None and event.button() == Qt.MouseButton.LeftButton:
             self.chosen.emit(index)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        index = self.chip_at(event.position())
-        if index != self._hovered:
-            self._hovered = index
-            self.setCursor(
-                Qt.CursorShape.ArrowCursor if index is None else Qt.CursorShape.PointingHandCursor
-            )
-            self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = None
-        self.update()
+    def thing_at(self, pos: QPointF) -> int | None:
+        return self.chip_at(pos)
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
 from visualizer.widgets import figures
-from visualizer.widgets.canvas import Canvas, box, triangle, write
+from visualizer.widgets.canvas import box, triangle, write
+from visualizer.widgets.pointing import PointedCanvas
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Chip:
     faint: bool = False
 
 
-class TokenChips(Canvas):
+class TokenChips(PointedCanvas):
     """tokenChosen(i) on a click. What does not fit scrolls; the current chip stays in view."""
 
     tokenChosen = Signal(int)
@@ -180,18 +181,8 @@ class TokenChips(Canvas):
         if index is not None:
             self.tokenChosen.emit(index)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        index = self.chip_at(event.position())
-        if index != self._hovered:
-            self._hovered = index
-            self.setCursor(
-                Qt.CursorShape.ArrowCursor if index is None else Qt.CursorShape.PointingHandCursor
-            )
-            self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = None
-        self.update()
+    def thing_at(self, pos: QPointF) -> int | None:
+        return self.chip_at(pos)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self._reach() <= 0:

@@ -17,7 +17,7 @@ from model_core.tokenizers import WordTokenizer
 from model_core.training.batching import Example
 from model_core.training.cards import card_of
 from model_core.training.datasets import Dataset, Pair, numbered
-from model_core.training.evaluation import cross_head_facts, exact_matches, share
+from model_core.training.evaluation import cross_head_facts, pair_matches, share
 from model_core.training.loop import Progress, train
 from model_core.training.tasks import en_zh
 
@@ -79,10 +79,7 @@ def check_task(name: str, model: Model) -> Iterator[str]:
     for split in data.splits:
         if split == "train":
             continue
-        pairs = list(data[split])
-        hits = exact_matches(
-            model, [p.source_text for p in pairs], [[joined(p, model)] for p in pairs]
-        )
+        hits = pair_matches(model, data[split])
         yield f"{split}: {share(hits)} exactly right"
     free = module.free_sentences()
     references = [[plain(text) for text in texts] for _, texts in free]
@@ -97,11 +94,6 @@ def check_task(name: str, model: Model) -> Iterator[str]:
         yield (
             f"  decoder layer {fact.layer + 1} head {fact.head + 1}: {fact.aligned_mass:.3f}{note}"
         )
-
-
-def joined(pair: Pair, model: Model) -> str:
-    """The reference text the way the model's own output is written."""
-    return model.tokenizer.decode(model.tokenizer.encode_target(pair.target_text).ids)
 
 
 def plain(text: str) -> str:
