@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
 Index = tuple[int, ...]
+# Slices, one per axis, or (...,) for all of an array.
+Part = tuple[Any, ...]
 
 
 class Operand(NamedTuple):
@@ -21,10 +23,20 @@ class Operand(NamedTuple):
     value: Any
 
 
+class Origin(NamedTuple):
+    """Where a number was read: a cell of a site, parameter or run input, or of its gradient."""
+
+    name: str
+    index: Index  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    of: Literal["value", "gradient"] = "value"
+
+
 class Term(NamedTuple):
     """One contribution to a cell: where it comes from and its signed share.
 
     factors: the numbers whose product the share is, where it is a product
+    origins: where each factor was read, None for a constant; of a term without factors, where
+        its own number was read. Without origins it is the value of `site` at `index`.
     """
 
     label: str
@@ -32,6 +44,7 @@ class Term(NamedTuple):
     index: Index  # type: ignore[assignment]  # hides tuple.index, which nobody needs
     value: float
     factors: tuple[float, ...] = ()
+    origins: tuple[Origin | None, ...] = ()
 
 
 class Explanation(NamedTuple):
@@ -78,6 +91,9 @@ class Op:
     sentence: ClassVar[str]
     # True when the result is a view of the first input: nothing is computed.
     is_view: ClassVar[bool] = False
+    # LaTeX of the gradient of each input, in the inputs' order; "" where an input has none.
+    # ∂y is \bar{y}: \bar{x} = \bar{y} W^{\top}
+    backward_formulas: ClassVar[tuple[str, ...]] = ()
 
     # Each op names its own inputs; only a signature of Anys lets a type checker accept that.
     def forward(self, *inputs: Any, **out: Any) -> Array:
@@ -92,12 +108,45 @@ class Op:
         """The cell at `index` in float64, from the operands' values; never calls forward."""
         raise NotImplementedError
 
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        """This record's share in the gradient of its input `which` at that input's cell `index`.
+
+        d_out: the gradient of the record, under the record's name    out: the record's value
+        In float64, by the formula that `backward` implements; never calls forward or backward.
+        Raises ValueError for an input that gets no gradient.
+        """
+        raise NotImplementedError
+
     def expression(self, names: Sequence[str]) -> str:
         """A NumPy expression over the names of the inputs that gives the whole result.
 
         `np` and `math` are the only other names it uses.
         """
         raise NotImplementedError
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        """A NumPy expression that gives the gradient of input `which`, in its own shape.
+
+        d_out, out, names: the names of the record's gradient, its value and its inputs
+        """
+        raise NotImplementedError
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        """What of the inputs the cell at `index` is reckoned from, and where the cell lies then.
+
+        returns: per input the slices to take (all axes kept), and the cell's index in the result
+        of `expression` over these parts. An op that says nothing reads all of its inputs.
+        """
+        return tuple((...,) for _ in operands), index
+
+    def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
+        """The sum of the sizes of each cell's terms: what a rounding error is measured against.
+
+        value: the result in float64    operands: the inputs, floats as float64
+        """
+        return np.abs(value)
 
 
 def number(value: Any) -> str:
@@ -137,6 +186,16 @@ def row(operand: Operand, index: Index) -> Array:
     return np.asarray(operand.value[index], dtype=np.float64)
 
 
+def whole(axes: int) -> tuple[slice, ...]:
+    """The slices that keep so many axes whole."""
+    return (slice(None),) * axes
+
+
+def at(*index: int) -> tuple[slice, ...]:
+    """The slices that keep one cell of each of these axes, and the axes themselves."""
+    return tuple(slice(i, i + 1) for i in index)
+
+
 def own_index(index: Index, shape: tuple[int, ...]) -> Index:
     """Where a cell of a result reads an input of the given shape that was broadcast."""
     kept = index[len(index) - len(shape) :]
@@ -149,6 +208,12 @@ def total(parts: Sequence[str]) -> str:
         groups = [parts[i : i + LONGEST_SUM] for i in range(0, len(parts), LONGEST_SUM)]
         parts = [f"({' + '.join(group)})" for group in groups]
     return " + ".join(parts) if parts else "0.0"
+
+
+def summed(terms: Sequence[Term]) -> Explanation:
+    """The explanation of a sum of terms, each a product of its factors or a number."""
+    parts = [" * ".join(map(number, term.factors or (term.value,))) for term in terms]
+    return Explanation(math.fsum(term.value for term in terms), total(parts), tuple(terms))
 
 
 def column_sums(rows: Array) -> Array:

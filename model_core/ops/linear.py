@@ -12,10 +12,16 @@ from model_core.ops.base import (
     Index,
     Op,
     Operand,
+    Origin,
+    Part,
     Term,
+    at,
+    cell,
     column_sums,
     filled,
     number,
+    row,
+    summed,
     total,
 )
 
@@ -49,6 +55,11 @@ class Linear(Op):
         "Every output number is a weighted sum of all the input numbers of the same token, "
         "plus a bias; the weights were learned."
     )
+    backward_formulas = (
+        r"\bar{x} = \bar{y} \, W^{\top}",
+        r"\bar{W} = x^{\top} \bar{y}",
+        r"\bar{b} = \sum_t \bar{y}_t",
+    )
 
     def forward(
         self, x: Array, W: Array, b: Array | None = None, *, out: Array | None = None
@@ -75,7 +86,14 @@ class Linear(Op):
         left = x.value[row].astype(np.float64)
         right = W.value[:, column].astype(np.float64)
         terms = [
-            Term(f"x[{i}] * W[{i},{column}]", x.name, (*row, i), float(a * w), (float(a), float(w)))
+            Term(
+                f"x[{i}] * W[{i},{column}]",
+                x.name,
+                (*row, i),
+                float(a * w),
+                (float(a), float(w)),
+                (Origin(x.name, (*row, i)), Origin(W.name, (i, column))),
+            )
             for i, (a, w) in enumerate(zip(left, right, strict=True))
         ]
         parts = [f"{number(a)} * {number(w)}" for a, w in zip(left, right, strict=True)]
@@ -87,9 +105,71 @@ class Linear(Op):
             value += float(bias.value[column])
         return Explanation(value, total(parts), tuple(terms))
 
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        x, W = operands[0], operands[1]
+        if which == 0:
+            at_row, i = index[:-1], index[-1]
+            gradients, weights = row(d_out, at_row).tolist(), row(W, (i,)).tolist()
+            terms = [
+                Term(
+                    f"dy[{j}] * W[{i},{j}]",
+                    d_out.name,
+                    (*at_row, j),
+                    d * w,
+                    (d, w),
+                    (Origin(d_out.name, (*at_row, j), "gradient"), Origin(W.name, (i, j))),
+                )
+                for j, (d, w) in enumerate(zip(gradients, weights, strict=True))
+            ]
+            return summed(terms)
+        j = index[-1]
+        rows = list(np.ndindex(x.value.shape[:-1]))
+        if which == 1:
+            i = index[0]
+            terms = []
+            for place in rows:
+                a, d = cell(x, (*place, i)), cell(d_out, (*place, j))
+                origins = Origin(x.name, (*place, i)), Origin(d_out.name, (*place, j), "gradient")
+                label = f"x[{_said(place, i)}] * dy[{_said(place, j)}]"
+                terms.append(Term(label, d_out.name, (*place, j), a * d, (a, d), origins))
+            return summed(terms)
+        terms = []
+        for place in rows:
+            d = cell(d_out, (*place, j))
+            origin = Origin(d_out.name, (*place, j), "gradient")
+            terms.append(Term(f"dy[{_said(place, j)}]", d_out.name, origin.index, d, (), (origin,)))
+        return summed(terms)
+
     def expression(self, names: Sequence[str]) -> str:
         product = f"{names[0]} @ {names[1]}"
         return product if len(names) == 2 else f"{product} + {names[2]}"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        x, W = names[0], names[1]
+        if which == 0:
+            return f"{d_out} @ {W}.T"
+        rows = f"{d_out}.reshape(-1, {d_out}.shape[-1])"
+        if which == 1:
+            return f"{x}.reshape(-1, {x}.shape[-1]).T @ {rows}"
+        return f"{rows}.sum(axis=0)"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        own_row = (*at(*index[:-1]), slice(None))
+        parts: list[Part] = [own_row, (slice(None), *at(index[-1]))]
+        if len(operands) > 2:
+            parts.append(at(index[-1]))
+        return tuple(parts), (0,) * len(index)
+
+    def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
+        size = np.abs(operands[0]) @ np.abs(operands[1])
+        return size if len(operands) == 2 else size + np.abs(operands[2])
+
+
+def _said(place: Index, last: int) -> str:
+    """An index without its batch axis, as labels have it."""
+    return ",".join(map(str, (*place[1:], last)))
 
 
 class TiedLinear(Op):
@@ -104,6 +184,11 @@ class TiedLinear(Op):
     sentence = (
         "Every token's score is how well the final vector matches that token's own row of the "
         "embedding table, plus a bias."
+    )
+    backward_formulas = (
+        r"\bar{x} = \bar{y} \, E",
+        r"\bar{E} = \bar{y}^{\top} x",
+        r"\bar{b} = \sum_t \bar{y}_t",
     )
 
     def forward(
