@@ -19,6 +19,7 @@ from model_core.ops.norm import (
     layer_norm,
     layer_norm_backward,
 )
+from model_core.ops.pick import Pick
 from model_core.ops.residual import Add, Residual
 from model_core.ops.softmax import LogSoftmax, Softmax
 
@@ -52,6 +53,7 @@ ALL_OPS: tuple[type[Op], ...] = (
     DropoutMask,
     Dropped,
     LogSoftmax,
+    Pick,
     CrossEntropy,
     AlignmentLoss,
     WeightedSum,
@@ -83,6 +85,7 @@ __all__ = [
     "Op",
     "Operand",
     "PaddingMask",
+    "Pick",
     "Relu",
     "Residual",
     "Scale",

@@ -165,6 +165,7 @@ CASES: tuple[Case, ...] = (
          constants=(0,), additive=False),
     case("a batch", ops.Dropped(), normal(2, 3, 5),
          lambda rng: (rng.random((2, 3, 5)) < 0.7) / 0.7, constants=(1,)),
+    case("one number", ops.Pick((0, 1, 4)), normal(1, 3, 5)),
     case("plain", ops.CrossEntropy(0.0, 0), lambda rng: -positive(2, 4, 5)(rng), of(LABELS)),
     case("smoothed", ops.CrossEntropy(0.1, 0), lambda rng: -positive(2, 4, 5)(rng), of(LABELS)),
     case("another padding", ops.CrossEntropy(0.1, 2), lambda rng: -positive(2, 4, 5)(rng),
