@@ -17,6 +17,7 @@ BENCHMARKS = {
     "training": "tests.benchmarks.training",
     "decoding": "tests.benchmarks.decoding",
     "window": "tests.benchmarks.window",
+    "long": "tests.benchmarks.long",
 }
 PACKAGES = ("numpy", "torch", "threadpoolctl", "PySide6-Essentials", "pyqtgraph")
 

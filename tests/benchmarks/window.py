@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.benchmarks.figures import Figure, LeftOut
 
+WINDOW = "tests.benchmarks.window"
 WORDS = 12
 KEY_PRESSES, STEPS, STARTS = 300, 400, 7
 WARM_UP = 20
@@ -26,12 +27,12 @@ PATIENCE = 5.0
 
 def run() -> Iterator[Figure | LeftOut]:
     """The figures of the window, each with its target of the design."""
-    where = "xcb" if os.environ.get("DISPLAY") else "offscreen"
-    keys = _measured("keys")
-    yield from _percentiles(
+    where = where_shown()
+    keys = in_own_process(WINDOW, "keys")
+    yield from percentiles(
         f"key press to all panels painted, {WORDS} words", keys["keys"], (8.0, 16.0), where
     )
-    yield from _percentiles("step to painted", keys["steps"], (None, 8.0), where)
+    yield from percentiles("step to painted", keys["steps"], (None, 8.0), where)
     ours, bare = [], []
     for _ in range(STARTS):
         ours.append(_started("ours"))
@@ -48,7 +49,12 @@ def run() -> Iterator[Figure | LeftOut]:
         yield Figure(name, values, "×", target, f"{median:.3g} {unit} {against}; {where}.")
 
 
-def _percentiles(
+def where_shown() -> str:
+    """The platform that windows are shown on."""
+    return "xcb" if os.environ.get("DISPLAY") else "offscreen"
+
+
+def percentiles(
     name: str, seconds: Sequence[float], targets: tuple[float | None, float | None], where: str
 ) -> Iterator[Figure]:
     ordered = sorted(1000 * value for value in seconds)
@@ -58,12 +64,13 @@ def _percentiles(
         yield Figure(f"{name}, p{share}", [value], "ms", target, spread)
 
 
-def _measured(what: str) -> dict[str, Any]:
+def in_own_process(module: str, what: str) -> dict[str, Any]:
+    """What `python -m module what` prints on its last line."""
     environment = dict(os.environ)
     if not environment.get("DISPLAY"):
         environment["QT_QPA_PLATFORM"] = "offscreen"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks.window", what],
+        [sys.executable, "-m", module, what],
         env=environment,
         capture_output=True,
         text=True,
@@ -76,7 +83,7 @@ def _measured(what: str) -> dict[str, Any]:
 
 def _started(what: str) -> dict[str, float]:
     start = time.time()
-    found = _measured(what)
+    found = in_own_process(WINDOW, what)
     memory = {"bytes": found["bytes"], "seconds": found["painted"] - start}
     return memory | {"stepped": found.get("stepped", start) - start}
 
@@ -87,7 +94,17 @@ def _started(what: str) -> dict[str, float]:
 def _session() -> Any:
     """The real window with its engine, settings left alone."""
     from model_core import bundled
-    from visualizer.app import FIRST_MODEL, FIRST_SIZE, Session, make_application
+    from visualizer.app import FIRST_MODEL
+
+    app, session = fresh_window()
+    assert FIRST_MODEL in bundled.names()
+    session.open(FIRST_MODEL)
+    return app, session
+
+
+def fresh_window() -> Any:
+    """The application and the session of a window without a model."""
+    from visualizer.app import FIRST_SIZE, Session, make_application
     from visualizer.engine import Engine
     from visualizer.main_window import MainWindow
     from visualizer.state import ViewState
@@ -98,19 +115,17 @@ def _session() -> Any:
     session = Session(window, Engine(), None)
     window.resize(*FIRST_SIZE)
     window.show()
-    assert FIRST_MODEL in bundled.names()
-    session.open(FIRST_MODEL)
     return app, session
 
 
-def _until(app: Any, reached: Any) -> None:
+def until(app: Any, reached: Any, patience: float = PATIENCE) -> None:
     """Handle events until the condition holds, without waking up in between for nothing."""
     from PySide6.QtCore import QEventLoop, QTimer
 
     # Waiting must not spin: the worker could not compute for want of the interpreter's lock.
     late = QTimer()
     late.setSingleShot(True)
-    late.start(round(1000 * PATIENCE))
+    late.start(round(1000 * patience))
     while not reached():
         if not late.isActive():
             raise RuntimeError("a frame was waited for that did not come")
@@ -134,7 +149,7 @@ def _keys() -> dict[str, list[float]]:
             return False
         return all(panel.painted_run == run.number for panel in panels)
 
-    _until(app, lambda: store.state.run is not None and shown(store.state.inputs.source))
+    until(app, lambda: store.state.run is not None and shown(store.state.inputs.source))
     sentences = []
     number = 0
     while len(sentences) < WARM_UP + KEY_PRESSES:
@@ -148,12 +163,12 @@ def _keys() -> dict[str, list[float]]:
         field.setFocus()
         field.set_text(text[:-1])
         field.edited.emit(text[:-1])
-        _until(app, lambda text=text: shown(text[:-1]))
+        until(app, lambda text=text: shown(text[:-1]))
         field.setCursorPosition(len(text) - 1)
         app.processEvents()
         start = time.perf_counter()
         QTest.keyClick(field, text[-1])
-        _until(app, lambda text=text: shown(text))
+        until(app, lambda text=text: shown(text))
         times.append(time.perf_counter() - start)
     window.stage.setFocus()
     QTest.keyClick(window.stage, Qt.Key.Key_Home)
@@ -162,7 +177,7 @@ def _keys() -> dict[str, list[float]]:
         before = current_index(store.state)
         start = time.perf_counter()
         QTest.keyClick(window.stage, Qt.Key.Key_Right)
-        _until(
+        until(
             app,
             lambda: all(p.painted_step == current_index(store.state) for p in panels),
         )
@@ -209,7 +224,7 @@ def _ours() -> dict[str, float]:
     main_window.MainWindow.show = show
     app, session = _session()
     panels = [panel for panel in session.window.panels if panel.carriers]
-    _until(app, lambda: "painted" in found and all(p.painted_run > 0 for p in panels))
+    until(app, lambda: "painted" in found and all(p.painted_run > 0 for p in panels))
     found["stepped"] = time.time()
     session.window.close()
     return found
@@ -233,7 +248,7 @@ def _bare() -> dict[str, float]:
     plot.plot(np.arange(100.0))
     plot.resize(1600, 1000)
     plot.show()
-    _until(app, lambda: bool(found))
+    until(app, lambda: bool(found))
     return found
 
 
