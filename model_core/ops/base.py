@@ -36,7 +36,8 @@ class Term(NamedTuple):
 
     factors: the numbers whose product the share is, where it is a product
     origins: where each factor was read, None for a constant; of a term without factors, where
-        its own number was read. Without origins it is the value of `site` at `index`.
+        its own number was read, None where it was reckoned. Without origins it is the value of
+        `site` at `index`. Behind these stand the cells that decided what was read: an id, a mask.
     """
 
     label: str
@@ -174,6 +175,11 @@ def filled(out: Array, result: Array) -> Array:
     """`out` holding the result, for an `out` whose memory a kernel cannot write through."""
     np.copyto(out, result)
     return out
+
+
+def no_gradient(op: Op, which: int) -> ValueError:
+    """The error of asking an op for the gradient of an input that gets none."""
+    return ValueError(f"{op.name} gives its input {which} no gradient")
 
 
 def cell(operand: Operand, index: Index) -> float:
