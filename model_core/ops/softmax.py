@@ -14,7 +14,11 @@ from model_core.ops.base import (
     Index,
     Op,
     Operand,
+    Origin,
+    Part,
     Term,
+    at,
+    cell,
     filled,
     number,
     ones,
@@ -28,6 +32,8 @@ LOWEST = -3e38
 TINY = 1e-37
 # Up to here an explanation tells e^x itself, beyond it e^x over the e^x of the largest.
 PLAIN_POWERS = 30.0
+# A share below this may have lost all its digits, or itself, to the smallest float32.
+FAINT = 1e-30
 
 
 def _shifted(x: Array, out: Array | None) -> Array:
@@ -51,6 +57,12 @@ def _laid_out_otherwise(out: Array | None, x: Array) -> TypeGuard[Array]:
     return out is not None and out.strides != np.empty_like(x).strides
 
 
+def _own_row(index: Index) -> tuple[tuple[Part, ...], Index]:
+    """What a cell reads that depends on its whole row, and where it lies in that row alone."""
+    before = index[:-1]
+    return ((*at(*before), slice(None)),), (*(0 for _ in before), index[-1])
+
+
 class Softmax(Op):
     """Each row of the last axis as shares that sum to 1; a row of only -inf gives zeros.
 
@@ -64,6 +76,7 @@ class Softmax(Op):
         "The scores of a row become shares that are positive and sum to 1: the larger the score, "
         "the larger the share, and a hidden key gets none."
     )
+    backward_formulas = (r"\bar{x}_i = y_i \left( \bar{y}_i - \sum_j \bar{y}_j \, y_j \right)",)
 
     def forward(self, x: Array, *, out: Array | None = None) -> Array:
         if _laid_out_otherwise(out, x):
@@ -104,10 +117,48 @@ class Softmax(Op):
         )
         return Explanation(float(shares[index[-1]]), text, terms, steps)
 
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        at_row, i = index[:-1], index[-1]
+        gradients, shares = row(d_out, at_row).tolist(), row(out, at_row).tolist()
+        own, share = gradients[i], shares[i]
+        read_at = Origin(out.name, index)
+        origins = (read_at, Origin(d_out.name, index, "gradient"))
+        label = f"y[{i}] * dy[{i}]"
+        terms = [Term(label, d_out.name, index, share * own, (share, own), origins)]
+        parts = []
+        for j, (d, y) in enumerate(zip(gradients, shares, strict=True)):
+            place = (*at_row, j)
+            terms.append(
+                Term(
+                    f"-y[{i}] * dy[{j}] * y[{j}]",
+                    d_out.name,
+                    place,
+                    -share * d * y,
+                    (-1.0, share, d, y),
+                    (None, read_at, Origin(d_out.name, place, "gradient"), Origin(out.name, place)),
+                )
+            )
+            parts.append(f"{number(d)} * {number(y)}")
+        along = math.fsum(d * y for d, y in zip(gradients, shares, strict=True))
+        text = f"{number(share)} * ({number(own)} - ({total(parts)}))"
+        steps = {"along": along, "own": own, "share": share}
+        return Explanation(share * (own - along), text, tuple(terms), steps)
+
     def expression(self, names: Sequence[str]) -> str:
         x = names[0]
         power = f"np.exp({x} - np.maximum({x}.max(axis=-1, keepdims=True), {LOWEST}))"
         return f"{power} / np.maximum({power}.sum(axis=-1, keepdims=True), {TINY})"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        return f"{out} * ({d_out} - ({d_out} * {out}).sum(axis=-1, keepdims=True))"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        return _own_row(index)
+
+    def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
+        return np.maximum(value, FAINT)
 
 
 class LogSoftmax(Op):
@@ -122,6 +173,7 @@ class LogSoftmax(Op):
         "The scores of all vocabulary tokens become log-probabilities: 0 would be certain, and "
         "every step down by 0.69 halves the chance."
     )
+    backward_formulas = (r"\bar{x}_i = \bar{y}_i - e^{y_i} \sum_j \bar{y}_j",)
 
     def forward(self, x: Array, *, out: Array | None = None) -> Array:
         if _laid_out_otherwise(out, x):
@@ -152,7 +204,44 @@ class LogSoftmax(Op):
         )
         return Explanation(own - log_sum, text, terms, {"log_sum": log_sum})
 
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        at_row, i = index[:-1], index[-1]
+        gradients = row(d_out, at_row).tolist()
+        own, logarithm = gradients[i], cell(out, index)
+        share = math.exp(logarithm)
+        own_origin = Origin(d_out.name, index, "gradient")
+        terms = [Term(f"dy[{i}]", d_out.name, index, own, (), (own_origin,))]
+        for j, d in enumerate(gradients):
+            origin = Origin(d_out.name, (*at_row, j), "gradient")
+            terms.append(
+                Term(
+                    f"-exp(y[{i}]) * dy[{j}]",
+                    d_out.name,
+                    origin.index,
+                    -share * d,
+                    (-1.0, share, d),
+                    (None, Origin(out.name, index), origin),
+                )
+            )
+        along = math.fsum(gradients)
+        sum_of_all = total([number(d) for d in gradients])
+        text = f"{number(own)} - exp({number(logarithm)}) * ({sum_of_all})"
+        steps = {"along": along, "own": own, "share": share}
+        return Explanation(own - share * along, text, tuple(terms), steps)
+
     def expression(self, names: Sequence[str]) -> str:
         x = names[0]
         shifted = f"{x} - {x}.max(axis=-1, keepdims=True)"
         return f"{shifted} - np.log(np.exp({shifted}).sum(axis=-1, keepdims=True))"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        return f"{d_out} - np.exp({out}) * {d_out}.sum(axis=-1, keepdims=True)"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        return _own_row(index)
+
+    def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
+        x = operands[0]
+        return np.abs(x) + np.abs(np.logaddexp.reduce(x, axis=-1, keepdims=True))
