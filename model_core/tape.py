@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from model_core.growing_replay import JoinedRows, KeptRow
 from model_core.ops.base import Array, Explanation, Index, Op, Operand
-from model_core.ops.norm import Normalise, layer_norm_backward
 from model_core.plan import Instruction, Plan, Values
+from model_core.reverse import Gradients, walk_back
+from model_core.snippets import DATA_FILE, Snippet, forward_snippet, recomputed
 
 
 class Record:
     """One operation of a run: what was computed, from what, by which op."""
 
     __slots__ = ("_instruction", "_tape", "site")
+    direction: ClassVar[Literal["forward", "backward"]] = "forward"
 
     def __init__(self, tape: Tape, site: str, instruction: Instruction) -> None:
         self._tape, self.site, self._instruction = tape, site, instruction
@@ -68,95 +69,46 @@ class Record:
 
     def explain(self, index: Sequence[int]) -> Explanation:
         """How the cell at `index` (the batch axis included) comes about, in float64."""
-        shape = self.value.shape
-        place: Index = tuple(int(i) for i in index)
-        if len(place) != len(shape) or not all(
-            -size <= i < size for i, size in zip(place, shape, strict=True)
-        ):
-            raise IndexError(f"{self.site} has shape {shape}, there is no cell {place}")
-        place = tuple(i % size for i, size in zip(place, shape, strict=True))
+        place = checked_index(self.site, index, self.value.shape)
         return self._instruction.op.explain(place, self.operands)
+
+    def recompute(self) -> tuple[Array, Array]:
+        """The value by the op's expression in float64, and the sum of the sizes of its terms.
+
+        Both have the shape of the value; forward is not called. What was given or drawn at
+        random is returned as it is.
+        """
+        operands = self.operands
+        if self.op == "given" or any(isinstance(o.value, np.random.Generator) for o in operands):
+            value = self.value.astype(np.float64)
+            return value, np.abs(value)
+        return recomputed(self._instruction.op, operands)
+
+    def snippet(self, index: Sequence[int] | None = None, data: str = DATA_FILE) -> Snippet:
+        """Runnable source text that prints the value, or the cell at `index`.
+
+        data: the name of the file from which the text loads arrays too long to stand in it
+        """
+        return self._snippet(index, data)
 
     def numpy(self) -> str:
         """Runnable source text, the real operands included, that prints the value."""
-        names = variable_names(self.inputs)
-        lines = ["import math", "import numpy as np", "from numpy import inf, nan", ""]
-        lines += [
-            f"{name} = {array_text(operand.value)}"
-            for name, operand in zip(names, self.operands, strict=True)
-        ]
-        lines += [
-            f"value = {self._instruction.op.expression(names)}",
-            'np.set_printoptions(threshold=10**9, floatmode="unique")',
-            "print(value)",
-        ]
-        return "\n".join(lines) + "\n"
+        return self._snippet(None, None).text
+
+    def _snippet(self, index: Sequence[int] | None, data: str | None) -> Snippet:
+        value = self.value
+        place = None if index is None else checked_index(self.site, index, value.shape)
+        return forward_snippet(self.site, self._instruction.op, self.operands, value, place, data)
 
 
-def variable_names(inputs: Sequence[str]) -> list[str]:
-    """Short distinct Python names for record inputs: the last words of each."""
-    chosen: list[str] = []
-    for name in inputs:
-        words = re.sub(r"[^0-9A-Za-z_.]", "_", name).split(".")
-        for length in range(1, len(words) + 1):
-            short = "_".join(words[-length:])
-            if short not in chosen and not short[0].isdigit():
-                break
-        while short in chosen:
-            short += "_"
-        chosen.append(short)
-    return chosen
-
-
-def array_text(value: Any) -> str:
-    """An array as NumPy source text that gives the same bits; a generator cannot be written."""
-    if isinstance(value, np.random.Generator):
-        return "None  # the random stream of the training step"
-    array = np.asarray(value)
-    flat = ", ".join(str(item) for item in array.reshape(-1).tolist())
-    if array.dtype == np.float32:
-        flat = ", ".join(str(item) for item in array.reshape(-1))
-    return f"np.array([{flat}], dtype=np.{array.dtype}).reshape({array.shape})"
-
-
-class Gradients(Mapping[str, Array]):
-    """The gradients of one target with respect to every site, beside the tape.
-
-    A site or parameter that the target does not depend on has a gradient of zeros.
-    """
-
-    def __init__(self, tape: Tape, target: str, slots: list[Array | None]) -> None:
-        self._tape, self.target, self._slots = tape, target, slots
-
-    def __getitem__(self, site: str) -> Array:
-        plan = self._tape.plan
-        return self._filled(plan.aliases.get(site, site), known=site in plan)
-
-    def _filled(self, name: str, known: bool) -> Array:
-        if not known:
-            raise KeyError(f"no site {name!r} is recorded in this run")
-        gradient = self._slots[self._tape.plan.slots[name]]
-        if gradient is None:
-            gradient = np.zeros_like(self._tape.value_of(name))
-        view = np.asarray(gradient).view()
-        view.flags.writeable = False
-        return view
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tape.sites)
-
-    def __len__(self) -> int:
-        return len(self._tape.sites)
-
-    @property
-    def parameters(self) -> dict[str, Array]:
-        """The gradient of every parameter, zeros where the target does not depend on it."""
-        slots = self._tape.plan.slots
-        found: dict[str, Array] = {}
-        for name, value in self._tape.parameters.items():
-            gradient = self._slots[slots[name]] if name in slots else None
-            found[name] = np.zeros_like(value) if gradient is None else gradient
-        return found
+def checked_index(name: str, index: Sequence[int], shape: tuple[int, ...]) -> Index:
+    """The place of a cell, counted from the start of each axis; IndexError if there is none."""
+    place: Index = tuple(int(i) for i in index)
+    if len(place) != len(shape) or not all(
+        -size <= i < size for i, size in zip(place, shape, strict=True)
+    ):
+        raise IndexError(f"{name} has shape {shape}, there is no cell {place}")
+    return tuple(i % size for i, size in zip(place, shape, strict=True))
 
 
 class Tape:
@@ -165,6 +117,8 @@ class Tape:
     `values` is indexed by the plan's slots. A tape that grew while decoding holds the rows of
     each step and joins them when a record is first read.
     """
+
+    direction: ClassVar[Literal["forward", "backward"]] = "forward"
 
     def __init__(
         self,
@@ -225,6 +179,13 @@ class Tape:
             self._values[slot] = value
         return value
 
+    def branch(self) -> Tape:
+        """The same run to be continued in another way; this tape stays as it is."""
+        tape = Tape(self.plan, list(self._values), self.parameters, self._growth)
+        tape.source_tokens, tape.target_tokens = self.source_tokens, self.target_tokens
+        tape.predicted_tokens, tape.chosen_ids = self.predicted_tokens, self.chosen_ids
+        return tape
+
     def release(self) -> Values:
         """Give up this run's arrays, to be written over by another; the tape is empty after."""
         values, self._values = self._values, []
@@ -267,7 +228,8 @@ class Tape:
             raise ValueError(
                 f"the gradient has shape {gradient.shape}, {site} has shape {np.shape(value)}"
             )
-        return Gradients(self, site, self._walk_back(site, gradient, {}))
+        slots = walk_back(self.plan, self.value_of, site, gradient)
+        return Gradients(self.plan, self.value_of, self.parameters, site, slots)
 
     def parameter_gradients(self, site: str) -> dict[str, Array]:
         """The gradients of a scalar with respect to the parameters alone, as training needs them.
@@ -276,51 +238,8 @@ class Tape:
         """
         site = self.plan.resolve(site)
         norms = {group[3]: group for group in self.plan.together if len(group) == 4}
-        slots = self._walk_back(site, np.ones_like(self.value_of(site)), norms)
-        return Gradients(self, site, slots).parameters
-
-    def _walk_back(
-        self, site: str, gradient: Array, norms: Mapping[str, tuple[str, ...]]
-    ) -> list[Array | None]:
-        """The gradient in every slot; `norms` are the groups of sites to be passed in one go."""
-        plan = self.plan
-        slots: list[Array | None] = [None] * plan.n_slots
-        slots[plan.slots[site]] = gradient
-        for instruction in reversed(plan.instructions[: plan.number(site) + 1]):
-            d_out = slots[plan.slots[instruction.site]]
-            if d_out is None:
-                continue
-            if instruction.site in norms:
-                names, shares = self._norm_backward(norms[instruction.site], d_out)
-            else:
-                names = instruction.inputs
-                operands = [self.value_of(name) for name in names]
-                out = self.value_of(instruction.site)
-                shares = instruction.op.backward(d_out, out, *operands)
-            for name, share in zip(names, shares, strict=True):
-                if share is None:
-                    continue
-                slot = plan.slots[name]
-                before = slots[slot]
-                # a new array: a share may be the very array that another input received
-                slots[slot] = share if before is None else before + share
-        return slots
-
-    def _norm_backward(
-        self, group: tuple[str, ...], d_out: Array
-    ) -> tuple[tuple[str, ...], tuple[Array | None, ...]]:
-        mean, variance, normalised, out = group
-        x = self.plan.instruction(mean).inputs[0]
-        gamma, beta = self.plan.instruction(out).inputs[1:]
-        op = self.plan.instruction(normalised).op
-        assert isinstance(op, Normalise)
-        return (x, gamma, beta), layer_norm_backward(
-            d_out,
-            self.value_of(normalised),
-            self.value_of(variance),
-            op.eps,
-            self.value_of(gamma),
-        )
+        slots = walk_back(self.plan, self.value_of, site, np.ones_like(self.value_of(site)), norms)
+        return Gradients(self.plan, self.value_of, self.parameters, site, slots).parameters
 
 
 class Growth:
