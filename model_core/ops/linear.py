@@ -19,10 +19,8 @@ from model_core.ops.base import (
     cell,
     column_sums,
     filled,
-    number,
     row,
     summed,
-    total,
 )
 
 
@@ -81,66 +79,17 @@ class Linear(Op):
         return (d_x, d_W) if b is None else (d_x, d_W, column_sums(d_rows))
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
-        x, W = operands[0], operands[1]
-        row, column = index[:-1], index[-1]
-        left = x.value[row].astype(np.float64)
-        right = W.value[:, column].astype(np.float64)
-        terms = [
-            Term(
-                f"x[{i}] * W[{i},{column}]",
-                x.name,
-                (*row, i),
-                float(a * w),
-                (float(a), float(w)),
-                (Origin(x.name, (*row, i)), Origin(W.name, (i, column))),
-            )
-            for i, (a, w) in enumerate(zip(left, right, strict=True))
-        ]
-        parts = [f"{number(a)} * {number(w)}" for a, w in zip(left, right, strict=True)]
-        value = float(left @ right)
-        if len(operands) > 2:
-            bias = operands[2]
-            terms.append(Term(f"b[{column}]", bias.name, (column,), float(bias.value[column])))
-            parts.append(number(bias.value[column]))
-            value += float(bias.value[column])
-        return Explanation(value, total(parts), tuple(terms))
+        return _explained(index, operands, tied=False)
 
     def explain_backward(
         self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
     ) -> Explanation:
         x, W = operands[0], operands[1]
         if which == 0:
-            at_row, i = index[:-1], index[-1]
-            gradients, weights = row(d_out, at_row).tolist(), row(W, (i,)).tolist()
-            terms = [
-                Term(
-                    f"dy[{j}] * W[{i},{j}]",
-                    d_out.name,
-                    (*at_row, j),
-                    d * w,
-                    (d, w),
-                    (Origin(d_out.name, (*at_row, j), "gradient"), Origin(W.name, (i, j))),
-                )
-                for j, (d, w) in enumerate(zip(gradients, weights, strict=True))
-            ]
-            return summed(terms)
-        j = index[-1]
-        rows = list(np.ndindex(x.value.shape[:-1]))
+            return _d_x(index, d_out, W, tied=False)
         if which == 1:
-            i = index[0]
-            terms = []
-            for place in rows:
-                a, d = cell(x, (*place, i)), cell(d_out, (*place, j))
-                origins = Origin(x.name, (*place, i)), Origin(d_out.name, (*place, j), "gradient")
-                label = f"x[{_said(place, i)}] * dy[{_said(place, j)}]"
-                terms.append(Term(label, d_out.name, (*place, j), a * d, (a, d), origins))
-            return summed(terms)
-        terms = []
-        for place in rows:
-            d = cell(d_out, (*place, j))
-            origin = Origin(d_out.name, (*place, j), "gradient")
-            terms.append(Term(f"dy[{_said(place, j)}]", d_out.name, origin.index, d, (), (origin,)))
-        return summed(terms)
+            return _d_W(index, d_out, x)
+        return _d_b(index[0], d_out)
 
     def expression(self, names: Sequence[str]) -> str:
         product = f"{names[0]} @ {names[1]}"
@@ -165,6 +114,62 @@ class Linear(Op):
     def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
         size = np.abs(operands[0]) @ np.abs(operands[1])
         return size if len(operands) == 2 else size + np.abs(operands[2])
+
+
+def _explained(index: Index, operands: Sequence[Operand], tied: bool) -> Explanation:
+    """A cell of x W + b, where W may be read off a table that lies the other way round."""
+    x, W = operands[0], operands[1]
+    at_row, column = index[:-1], index[-1]
+    weights = _row_of(W.value if tied else W.value.T, column)
+    terms = []
+    for i, (a, w) in enumerate(zip(row(x, at_row).tolist(), weights, strict=True)):
+        place = (column, i) if tied else (i, column)
+        label = f"x[{i}] * {'E' if tied else 'W'}[{place[0]},{place[1]}]"
+        origins = Origin(x.name, (*at_row, i)), Origin(W.name, place)
+        terms.append(Term(label, x.name, (*at_row, i), a * w, (a, w), origins))
+    if len(operands) > 2:
+        bias = operands[2]
+        terms.append(Term(f"b[{column}]", bias.name, (column,), cell(bias, (column,))))
+    return summed(terms)
+
+
+def _d_x(index: Index, d_out: Operand, W: Operand, tied: bool) -> Explanation:
+    """A cell of the input's gradient, from the gradients of all outputs of its row."""
+    at_row, i = index[:-1], index[-1]
+    weights = _row_of(W.value.T if tied else W.value, i)
+    terms = []
+    for j, (d, w) in enumerate(zip(row(d_out, at_row).tolist(), weights, strict=True)):
+        place = (j, i) if tied else (i, j)
+        label = f"dy[{j}] * {'E' if tied else 'W'}[{place[0]},{place[1]}]"
+        origins = Origin(d_out.name, (*at_row, j), "gradient"), Origin(W.name, place)
+        terms.append(Term(label, d_out.name, (*at_row, j), d * w, (d, w), origins))
+    return summed(terms)
+
+
+def _d_W(index: Index, d_out: Operand, x: Operand) -> Explanation:
+    """The gradient of the weight from input index[0] to output index[1], from all rows."""
+    i, j = index
+    terms = []
+    for place in np.ndindex(x.value.shape[:-1]):
+        a, d = cell(x, (*place, i)), cell(d_out, (*place, j))
+        origins = Origin(x.name, (*place, i)), Origin(d_out.name, (*place, j), "gradient")
+        label = f"x[{_said(place, i)}] * dy[{_said(place, j)}]"
+        terms.append(Term(label, d_out.name, (*place, j), a * d, (a, d), origins))
+    return summed(terms)
+
+
+def _d_b(j: int, d_out: Operand) -> Explanation:
+    """The gradient of one bias, from all rows."""
+    terms = []
+    for place in np.ndindex(d_out.value.shape[:-1]):
+        origin = Origin(d_out.name, (*place, j), "gradient")
+        label, d = f"dy[{_said(place, j)}]", cell(d_out, origin.index)
+        terms.append(Term(label, d_out.name, origin.index, d, (), (origin,)))
+    return summed(terms)
+
+
+def _row_of(matrix: Array, i: int) -> list[float]:
+    return [float(weight) for weight in matrix[i]]
 
 
 def _said(place: Index, last: int) -> str:
@@ -209,10 +214,37 @@ class TiedLinear(Op):
         return (d_x, d_E) if b is None else (d_x, d_E, column_sums(d_rows))
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
-        table = operands[1]
-        untied = [operands[0], Operand(table.name, table.value.T), *operands[2:]]
-        return Linear().explain(index, untied)
+        return _explained(index, operands, tied=True)
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        x, E = operands[0], operands[1]
+        if which == 0:
+            return _d_x(index, d_out, E, tied=True)
+        if which == 1:
+            return _d_W(index[::-1], d_out, x)
+        return _d_b(index[0], d_out)
 
     def expression(self, names: Sequence[str]) -> str:
         product = f"{names[0]} @ {names[1]}.T"
         return product if len(names) == 2 else f"{product} + {names[2]}"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        x, E = names[0], names[1]
+        if which == 0:
+            return f"{d_out} @ {E}"
+        rows = f"{d_out}.reshape(-1, {d_out}.shape[-1])"
+        if which == 1:
+            return f"{rows}.T @ {x}.reshape(-1, {x}.shape[-1])"
+        return f"{rows}.sum(axis=0)"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        parts: list[Part] = [(*at(*index[:-1]), slice(None)), (*at(index[-1]), slice(None))]
+        if len(operands) > 2:
+            parts.append(at(index[-1]))
+        return tuple(parts), (0,) * len(index)
+
+    def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
+        size = np.abs(operands[0]) @ np.abs(operands[1]).T
+        return size if len(operands) == 2 else size + np.abs(operands[2])
