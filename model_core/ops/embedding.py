@@ -8,7 +8,21 @@ from typing import Literal
 
 import numpy as np
 
-from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, cell, number
+from model_core.ops.base import (
+    Array,
+    Explanation,
+    Index,
+    Op,
+    Operand,
+    Origin,
+    Part,
+    Term,
+    at,
+    cell,
+    no_gradient,
+    number,
+    summed,
+)
 
 
 class EmbeddingRows(Op):
@@ -23,6 +37,7 @@ class EmbeddingRows(Op):
         "Every token has its own row of numbers, learned in training; its id says which row to "
         "take."
     )
+    backward_formulas = (r"\bar{E}_v = \sum_{t:\, \mathrm{id}_t = v} \bar{y}_t", "")
 
     def forward(self, table: Array, ids: Array, *, out: Array | None = None) -> Array:
         return np.take(table, ids, axis=0, out=out)
@@ -33,14 +48,59 @@ class EmbeddingRows(Op):
         return scatter_rows(d_out, ids, table.shape[0]), None
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
-        table, ids = operands
-        place = (int(ids.value[index[:-1]]), index[-1])
-        value = cell(table, place)
-        term = Term(f"row {place[0]} of the table", table.name, place, value)
-        return Explanation(value, number(value), (term,))
+        return _row_taken(index, *operands)
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        if which != 0:
+            raise no_gradient(self, which)
+        return _rows_gathered(index, d_out, operands[1])
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]}[{names[1]}]"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        if which != 0:
+            raise no_gradient(self, which)
+        return _gathering(d_out, *names)
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        return _up_to_the_row(index, operands[1])
+
+
+def _row_taken(index: Index, table: Operand, rows: Operand) -> Explanation:
+    """A cell of the table, in the row that an id or a position names."""
+    place = (int(rows.value[index[:-1]]), index[-1])
+    value = cell(table, place)
+    origins = Origin(table.name, place), Origin(rows.name, index[:-1])
+    term = Term(f"row {place[0]} of the table", table.name, place, value, (), origins)
+    return Explanation(value, number(value), (term,))
+
+
+def _rows_gathered(index: Index, d_out: Operand, rows: Operand) -> Explanation:
+    """A cell of the table's gradient: the sum over all places that took its row."""
+    terms = []
+    for found in np.argwhere(np.asarray(rows.value) == index[0]).tolist():
+        place = (*found, index[1])
+        d = cell(d_out, place)
+        origins = Origin(d_out.name, place, "gradient"), Origin(rows.name, place[:-1])
+        label = f"dy[{found[-1]},{index[1]}]"
+        terms.append(Term(label, d_out.name, place, d, (), origins))
+    return summed(terms)
+
+
+def _gathering(d_out: str, table: str, rows: str) -> str:
+    """NumPy text: for every row of the table the sum of the gradients at the places it went to."""
+    taken = f"np.arange(len({table}))[:, None] == {rows}.reshape(-1)"
+    return f"({taken}) @ {d_out}.reshape(-1, {d_out}.shape[-1])"
+
+
+def _up_to_the_row(index: Index, rows: Operand) -> tuple[tuple[Part, ...], Index]:
+    """The rows before the one that is taken stay: its number has to keep its meaning."""
+    named = int(rows.value[index[:-1]])
+    channel = at(index[-1])
+    return ((slice(named + 1), *channel), at(*index[:-1])), (0,) * len(index)
 
 
 def scatter_rows(rows: Array, ids: Array, n_rows: int) -> Array:
@@ -67,6 +127,7 @@ class Scale(Op):
     sentence = (
         "The token's vector is made larger, so that the position added next does not drown it."
     )
+    backward_formulas = (r"\bar{x} = \sqrt{d_{\mathrm{model}}} \, \bar{y}",)
 
     def __init__(self, factor: float) -> None:
         self.factor = float(factor)
@@ -78,13 +139,26 @@ class Scale(Op):
         return (np.multiply(d_out, self.factor),)
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
-        x = cell(operands[0], index)
-        value = x * self.factor
-        term = Term(f"x * {self.factor:g}", operands[0].name, index, value, (x, self.factor))
-        return Explanation(value, f"{number(x)} * {number(self.factor)}", (term,))
+        return self._scaled("x", cell(operands[0], index), Origin(operands[0].name, index))
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        return self._scaled("dy", cell(d_out, index), Origin(d_out.name, index, "gradient"))
+
+    def _scaled(self, name: str, value: float, origin: Origin) -> Explanation:
+        label, factors = f"{name} * {self.factor:g}", (value, self.factor)
+        share = value * self.factor
+        return summed([Term(label, origin.name, origin.index, share, factors, (origin, None))])
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]} * {self.factor!r}"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        return f"{d_out} * {self.factor!r}"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        return (at(*index),), (0,) * len(index)
 
 
 class SinusoidalPosition(Op):
@@ -104,6 +178,7 @@ class SinusoidalPosition(Op):
         "Every place in the sentence gets its own pattern of waves, from fast to slow, like the "
         "digits of a clock; attention alone could not tell places apart."
     )
+    backward_formulas = ("",)
 
     def __init__(
         self,
@@ -172,6 +247,11 @@ class SinusoidalPosition(Op):
         steps = {"position": position, "power": exponent * self.d_model, "width": self.d_model}
         return Explanation(value, text, (term,), steps)
 
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        raise no_gradient(self, which)
+
     def expression(self, names: Sequence[str]) -> str:
         channels = f"np.arange({self.d_model})"
         if self.layout == "interleaved":
@@ -183,6 +263,13 @@ class SinusoidalPosition(Op):
         waves = f"np.where({cosine}, np.cos({angles}), np.sin({angles}))"
         rounded = f"{waves}.astype(np.{self.table.name})"
         return rounded if self.table == self.dtype else f"{rounded}.astype(np.{self.dtype.name})"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        raise no_gradient(self, which)
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        # every wave of the position: which one a channel has, the expression counts off itself
+        return (at(*index[:-1]),), (*(0,) * (len(index) - 1), index[-1])
 
 
 class LearnedPosition(Op):
@@ -197,6 +284,7 @@ class LearnedPosition(Op):
         "Every place in the sentence has its own row of numbers, learned in training; attention "
         "alone could not tell places apart."
     )
+    backward_formulas = (r"\bar{P}_p = \sum_{t:\, p_t = p} \bar{y}_t", "")
 
     def forward(self, table: Array, positions: Array, *, out: Array | None = None) -> Array:
         n_tokens = int(positions.max(initial=-1)) + 1
@@ -213,7 +301,22 @@ class LearnedPosition(Op):
         return scatter_rows(d_out, positions, table.shape[0]), None
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
-        return EmbeddingRows().explain(index, operands)
+        return _row_taken(index, *operands)
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        if which != 0:
+            raise no_gradient(self, which)
+        return _rows_gathered(index, d_out, operands[1])
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]}[{names[1]}]"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        if which != 0:
+            raise no_gradient(self, which)
+        return _gathering(d_out, *names)
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        return _up_to_the_row(index, operands[1])
