@@ -20,8 +20,10 @@ from model_core.ops.base import Array, Index, Op, Operand
 LONGEST_INLINE = 64
 DATA_FILE = "glassformer-arrays.npz"
 NUMBERS_PER_LINE = 8
-# What a snippet calls something else than an input.
-RESERVED = frozenset({"np", "math", "inf", "nan", "data", "value", *keyword.kwlist})
+# No names for inputs: what a snippet calls something else, and what np.savez does.
+RESERVED = frozenset(
+    {"np", "math", "inf", "nan", "data", "value", "file", "allow_pickle", *keyword.kwlist}
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,8 @@ class Snippet:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the arrays as the .npz file that the text loads."""
-        np.savez(path, **dict(self.arrays))
+        arrays: dict[str, Any] = dict(self.arrays)
+        np.savez(path, **arrays)
 
 
 class Share(NamedTuple):
