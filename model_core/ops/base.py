@@ -37,7 +37,8 @@ class Term(NamedTuple):
     factors: the numbers whose product the share is, where it is a product
     origins: where each factor was read, None for a constant; of a term without factors, where
         its own number was read, None where it was reckoned. Without origins it is the value of
-        `site` at `index`. Behind these stand the cells that decided what was read: an id, a mask.
+        `site` at `index`. Behind these stand the cells that decided what was read (an id, a
+        mask) and those that a number was reckoned from.
     """
 
     label: str
@@ -116,9 +117,9 @@ class Op:
 
         d_out: the gradient of the record, under the record's name    out: the record's value
         In float64, by the formula that `backward` implements; never calls forward or backward.
-        Raises ValueError for an input that gets no gradient.
+        Raises ValueError for an input that gets no gradient, as an op does that says nothing.
         """
-        raise NotImplementedError
+        raise no_gradient(self, which)
 
     def expression(self, names: Sequence[str]) -> str:
         """A NumPy expression over the names of the inputs that gives the whole result.
@@ -131,8 +132,9 @@ class Op:
         """A NumPy expression that gives the gradient of input `which`, in its own shape.
 
         d_out, out, names: the names of the record's gradient, its value and its inputs
+        Raises ValueError for an input that gets no gradient, as an op does that says nothing.
         """
-        raise NotImplementedError
+        raise no_gradient(self, which)
 
     def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
         """What of the inputs the cell at `index` is reckoned from, and where the cell lies then.
