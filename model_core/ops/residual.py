@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from model_core.ops.base import (
     Index,
     Op,
     Operand,
+    Origin,
+    Part,
     Term,
+    at,
     cell,
-    number,
     own_index,
+    summed,
     unbroadcast,
 )
 
@@ -32,6 +36,7 @@ class Add(Op):
         "The token's vector and the vector of its place are added, so that the same word at "
         "another place reads differently."
     )
+    backward_formulas = (r"\bar{a} = \bar{y}", r"\bar{b} = \sum_{\mathrm{batch}} \bar{y}")
 
     def forward(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
         return np.add(a, b, out=out)
@@ -44,11 +49,43 @@ class Add(Op):
         for label, operand in zip(("a", "b"), operands, strict=True):
             place = own_index(index, operand.value.shape)
             terms.append(Term(label, operand.name, place, cell(operand, place)))
-        left, right = terms[0].value, terms[1].value
-        return Explanation(left + right, f"{number(left)} + {number(right)}", tuple(terms))
+        return summed(terms)
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        terms = []
+        for place in _reached(index, operands[which].value.shape, d_out.value.shape):
+            origin = Origin(d_out.name, place, "gradient")
+            label = f"dy[{','.join(map(str, place))}]"
+            terms.append(Term(label, d_out.name, place, cell(d_out, place), (), (origin,)))
+        return summed(terms)
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]} + {names[1]}"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        # the axes that an input lacks are all in front
+        return f"{d_out}.reshape(-1, *{names[which]}.shape).sum(axis=0)"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        parts = tuple(at(*own_index(index, operand.value.shape)) for operand in operands)
+        return parts, (0,) * len(index)
+
+    def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
+        return np.abs(operands[0]) + np.abs(operands[1])
+
+
+def _reached(index: Index, shape: tuple[int, ...], result: tuple[int, ...]) -> Iterator[Index]:
+    """Where a cell of an input was added, the input being of the given shape.
+
+    result: the shape that the input was broadcast to
+    """
+    lacking = len(result) - len(shape)
+    reach: list[Sequence[int]] = [range(size) for size in result[:lacking]]
+    for place, size, wide in zip(index, shape, result[lacking:], strict=True):
+        reach.append(range(wide) if size == 1 else (place,))
+    return product(*reach)
 
 
 class Residual(Add):
@@ -64,3 +101,7 @@ class Residual(Add):
         "What the sublayer found out is added to what was there before, so that nothing is lost "
         "and gradients have a straight way back."
     )
+    backward_formulas = (r"\bar{x} = \bar{y}", r"\overline{\mathrm{sublayer}(x)} = \bar{y}")
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        return d_out
