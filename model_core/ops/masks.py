@@ -12,7 +12,9 @@ from model_core.ops.base import (
     Index,
     Op,
     Operand,
+    Part,
     Term,
+    at,
     cell,
     number,
     own_index,
@@ -32,6 +34,7 @@ class PaddingMask(Op):
         "so that nobody attends to the filling."
     )
     is_view = True
+    backward_formulas = ("",)
 
     def forward(self, real: Array, *, out: Array | None = None) -> Array:
         return real[..., None, None, :]
@@ -47,6 +50,9 @@ class PaddingMask(Op):
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]}[..., None, None, :]"
 
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        return (at(*index[:-3], index[-1]),), (0,) * len(index)
+
 
 class LookAheadMask(Op):
     """A query may attend to keys at its own and earlier positions.
@@ -61,6 +67,7 @@ class LookAheadMask(Op):
         "A token may look at itself and at earlier tokens only: the later ones are what it has "
         "to guess."
     )
+    backward_formulas = ("", "")
 
     def forward(
         self, query_positions: Array, key_positions: Array, *, out: Array | None = None
@@ -86,6 +93,9 @@ class LookAheadMask(Op):
     def expression(self, names: Sequence[str]) -> str:
         return f"({names[1]} <= {names[0]}[:, None])[None, None]"
 
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        return (at(index[-2]), at(index[-1])), (0,) * len(index)
+
 
 class BothMasks(Op):
     """a and b.   a, b: bool that broadcast together   returns: bool"""
@@ -93,6 +103,7 @@ class BothMasks(Op):
     name = "both_masks"
     formula = r"m = a \wedge b"
     sentence = "A key may be attended to only where both masks allow it."
+    backward_formulas = ("", "")
 
     def forward(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
         return np.logical_and(a, b, out=out)
@@ -111,3 +122,7 @@ class BothMasks(Op):
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]} & {names[1]}"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        parts = tuple(at(*own_index(index, operand.value.shape)) for operand in operands)
+        return parts, (0,) * len(index)
