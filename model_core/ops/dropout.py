@@ -7,7 +7,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model_core.ops.base import Array, Explanation, Index, Op, Operand, Term, cell, number
+from model_core.ops.base import (
+    Array,
+    Explanation,
+    Index,
+    Op,
+    Operand,
+    Origin,
+    Part,
+    Term,
+    at,
+    cell,
+    no_gradient,
+    number,
+    summed,
+)
 
 # A quarter of a random 64-bit number decides about each cell: three times as fast as a float
 # each, and a rate of 0.1 becomes 0.100006.
@@ -34,6 +48,7 @@ class DropoutMask(Op):
         "Chance chooses numbers to leave out of this training step, so that no number becomes "
         "indispensable; the others grow a little to keep the average."
     )
+    backward_formulas = ("", "")
 
     def __init__(self, rate: float) -> None:
         if not 0.0 <= rate < 1.0:
@@ -66,7 +81,8 @@ class DropoutMask(Op):
         threshold = self.threshold / LEVELS
         text = f"0.0 if {number(level)} < {number(threshold)} else {number(self.kept)}"
         value = 0.0 if level < threshold else self.kept
-        return Explanation(value, text, (Term("u", generator.name, index, level),))
+        # drawn, so that there is no place to read it at
+        return Explanation(value, text, (Term("u", generator.name, index, level, (), (None,)),))
 
     def expression(self, names: Sequence[str]) -> str:
         x, generator = names
@@ -82,6 +98,7 @@ class Dropped(Op):
     name = "dropped"
     formula = r"y = x \odot m"
     sentence = "The numbers that chance chose are left out; the others pass, scaled up a little."
+    backward_formulas = (r"\bar{x} = \bar{y} \odot m", "")
 
     def forward(self, x: Array, mask: Array, *, out: Array | None = None) -> Array:
         return np.multiply(x, mask, out=out)
@@ -90,9 +107,32 @@ class Dropped(Op):
         return np.multiply(d_out, mask), None
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
-        x, mask = cell(operands[0], index), cell(operands[1], index)
-        term = Term("x * mask", operands[0].name, index, x * mask)
-        return Explanation(x * mask, f"{number(x)} * {number(mask)}", (term,))
+        x, mask = operands
+        return _kept("x", cell(x, index), Origin(x.name, index), mask)
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        if which != 0:
+            raise no_gradient(self, which)
+        origin = Origin(d_out.name, index, "gradient")
+        return _kept("dy", cell(d_out, index), origin, operands[1])
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]} * {names[1]}"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        if which != 0:
+            raise no_gradient(self, which)
+        return f"{d_out} * {names[1]}"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        return (at(*index), at(*index)), (0,) * len(index)
+
+
+def _kept(name: str, value: float, origin: Origin, mask: Operand) -> Explanation:
+    """A number times its cell of the mask."""
+    factor = cell(mask, origin.index)
+    origins = origin, Origin(mask.name, origin.index)
+    share, factors = value * factor, (value, factor)
+    return summed([Term(f"{name} * mask", origin.name, origin.index, share, factors, origins)])
