@@ -247,11 +247,6 @@ class SinusoidalPosition(Op):
         steps = {"position": position, "power": exponent * self.d_model, "width": self.d_model}
         return Explanation(value, text, (term,), steps)
 
-    def explain_backward(
-        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
-    ) -> Explanation:
-        raise no_gradient(self, which)
-
     def expression(self, names: Sequence[str]) -> str:
         channels = f"np.arange({self.d_model})"
         if self.layout == "interleaved":
@@ -263,9 +258,6 @@ class SinusoidalPosition(Op):
         waves = f"np.where({cosine}, np.cos({angles}), np.sin({angles}))"
         rounded = f"{waves}.astype(np.{self.table.name})"
         return rounded if self.table == self.dtype else f"{rounded}.astype(np.{self.dtype.name})"
-
-    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
-        raise no_gradient(self, which)
 
     def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
         # every wave of the position: which one a channel has, the expression counts off itself
