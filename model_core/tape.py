@@ -63,6 +63,11 @@ class Record:
         return value
 
     @property
+    def tape(self) -> Tape:
+        """The run that it belongs to."""
+        return self._tape
+
+    @property
     def operands(self) -> list[Operand]:
         """The inputs with their values, in the op's order."""
         return [Operand(name, self._tape.value_of(name)) for name in self.inputs]
