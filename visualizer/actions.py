@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from visualizer import palettes
 from visualizer.state import (
@@ -17,9 +17,12 @@ from visualizer.state import (
     Cell,
     Cursor,
     Inputs,
+    Linked,
     ModelEntry,
     Notice,
+    PageName,
     Run,
+    Showing,
     Strategy,
     ViewState,
     card_examples,
@@ -34,6 +37,14 @@ from visualizer.state import (
 
 RECENT_FILES = 8
 LARGEST_SEED = 2**31 - 1
+# What inquiries have found goes with the model that it was found in: it holds a lot of memory.
+NOTHING_FOUND: dict[str, Any] = {
+    "gradients": None,
+    "audit": None,
+    "readings": None,
+    "difference": None,
+    "check": None,
+}
 
 
 def edit_source(state: ViewState, source: str) -> ViewState:
@@ -122,7 +133,9 @@ def show_run(state: ViewState, run: Run) -> ViewState:
     """
     return replace(
         state,
+        **NOTHING_FOUND,
         run=run,
+        share=None,
         selected=state.selected if reads_matrix(state.model) else None,
         hovered=None,
         hovered_site=None,
@@ -153,6 +166,12 @@ def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
         hovered_site=None,
         playing=False,
         notice=None,
+        **NOTHING_FOUND,
+        trail=(),
+        target=None,
+        linked=Linked(threshold=state.linked.threshold),
+        page="record" if state.page == "parameter" else state.page,
+        parameter=None,
         sentence_number=0,
         file=own_file(entry),
     )
@@ -173,6 +192,7 @@ def reopen_model(state: ViewState, entry: ModelEntry) -> ViewState:
         hovered=None,
         hovered_site=None,
         notice=None,
+        **NOTHING_FOUND,
     )
 
 
@@ -237,9 +257,27 @@ def hover_cell(state: ViewState, cell: Cell | None, site: str | None = None) -> 
     return replace(state, hovered=cell, hovered_site=site if cell is not None else None)
 
 
-def toggle_through_layers(state: ViewState) -> ViewState:
-    """The whole model takes the stage, or gives it back to the sublayer at the cursor."""
-    return replace(state, through_layers=not state.through_layers, hovered=None, hovered_site=None)
+def show_page(state: ViewState, page: PageName) -> ViewState:
+    """What takes the stage."""
+    if page == state.page:
+        return state
+    return replace(state, page=page, editing=None, hovered=None, hovered_site=None)
+
+
+def toggle_page(state: ViewState, page: PageName) -> ViewState:
+    """A page takes the stage, or gives it back to the record at the cursor."""
+    return show_page(state, "record" if state.page == page else page)
+
+
+def set_showing(state: ViewState, showing: Showing) -> ViewState:
+    """The values of the records, or the gradients of the target with respect to them."""
+    if showing == state.showing:
+        return state
+    return replace(state, showing=showing, share=None, hovered=None, hovered_site=None)
+
+
+def toggle_showing(state: ViewState) -> ViewState:
+    return set_showing(state, "values" if state.showing == "gradients" else "gradients")
 
 
 def set_playing(state: ViewState, playing: bool) -> ViewState:

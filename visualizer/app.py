@@ -20,6 +20,7 @@ from model_core import Saved, bundled
 from visualizer import actions, fonts, navigation
 from visualizer.engine import Engine, one_sentence
 from visualizer.garbage import GarbageCollector
+from visualizer.inquirer import Inquirer
 from visualizer.lenses.remarks import say_remarks, say_saved
 from visualizer.main_window import MainWindow
 from visualizer.preparation import Preparation
@@ -64,6 +65,7 @@ class Session(QObject):
         self._clock = QTimer(self)
         self._clock.timeout.connect(self._on_tick)
         self._preparation = Preparation(engine)
+        self.inquirer = Inquirer(window.store, parent=self)
         # how the model that is being opened takes the stage
         self._show_opened: Callable[[ViewState, ModelEntry], ViewState] = actions.open_model
         self._asked_for: str | Path = ""
@@ -118,6 +120,7 @@ class Session(QObject):
         self._clock.stop()
         self._fading.stop()
         self._preparation.stop()
+        self.inquirer.shutdown()
         self.engine.shutdown()
         if self.settings is not None:
             self.settings.remember(self.store.state)

@@ -55,12 +55,16 @@ class Lane(QObject):
             self._start()
         return self._number
 
-    def stop(self) -> None:
-        """Want nothing any more."""
-        self._stopped = True
+    def cancel(self) -> None:
+        """What was asked for is no longer wanted."""
         self._waiting = None
         self._number += 1
         self._cancel.set()
+
+    def stop(self) -> None:
+        """Want nothing any more."""
+        self._stopped = True
+        self.cancel()
 
     @property
     def busy(self) -> bool:

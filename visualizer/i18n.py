@@ -1,6 +1,7 @@
 """The words of the interface, in the language chosen: tr("key", name=value).
 
-One JSON catalogue per language lies in resources/i18n. Sentences about ops are English in the
+One JSON catalogue per language lies in resources/i18n, and beside it one per large topic
+(en.glossary.json). Sentences about ops are English in the
 op itself, so that "op.*" keys exist in the other languages only.
 """
 
@@ -32,8 +33,10 @@ def language() -> str:
 @cache
 def catalogue(language: str) -> dict[str, str]:
     """All sentences of a language by key."""
-    path = resources() / "i18n" / f"{language}.json"
-    entries: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    folder = resources() / "i18n"
+    entries: dict[str, str] = {}
+    for path in (folder / f"{language}.json", *sorted(folder.glob(f"{language}.*.json"))):
+        entries |= json.loads(path.read_text(encoding="utf-8"))
     return entries
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from visualizer import actions, navigation
+from visualizer import actions, navigation, trail
 from visualizer.state import ViewState
 
 Action = Callable[[ViewState], ViewState]
@@ -34,7 +34,12 @@ ON_STAGE: dict[tuple[Qt.Key, Qt.KeyboardModifier], Action] = {
     (_KEY.Key_Home, _PLAIN): navigation.home,
     (_KEY.Key_End, _PLAIN): navigation.end,
     (_KEY.Key_Space, _PLAIN): actions.toggle_playing,
-    (_KEY.Key_F, _PLAIN): actions.toggle_through_layers,
+    (_KEY.Key_F, _PLAIN): partial(actions.toggle_page, page="layers"),
+    (_KEY.Key_A, _PLAIN): partial(actions.toggle_page, page="attention"),
+    (_KEY.Key_A, _SHIFT): partial(actions.toggle_page, page="heads"),
+    (_KEY.Key_L, _PLAIN): partial(actions.toggle_page, page="lens"),
+    (_KEY.Key_G, _PLAIN): actions.toggle_showing,
+    (_KEY.Key_Backspace, _PLAIN): trail.go_back,
 }
 
 # In the order of the sheet; each line is "keys  what they do".
@@ -49,6 +54,10 @@ SHEET = (
     "keys.head",
     "keys.cell",
     "keys.flow",
+    "keys.attention",
+    "keys.lens",
+    "keys.gradients",
+    "keys.back",
     "keys.sentence",
     "keys.leave",
     "keys.undo",

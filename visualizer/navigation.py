@@ -122,14 +122,14 @@ def go_to_record(state: ViewState, site: str, row: int | None = None) -> ViewSta
     there = go_to_site(state, site)
     if row is not None and not _in_encoder(there):
         there = go_to_token(there, row)
-    return replace(there, through_layers=False)
+    return replace(there, page="record")
 
 
 def look_at(state: ViewState, site: str, cell: Cell) -> ViewState:
     """Go to a record with one of its cells selected; once more lets go of the cell."""
     there = go_to_site(state, site)
     same = there is state and state.selected == cell
-    return select_cell(replace(there, through_layers=False), None if same else cell)
+    return select_cell(replace(there, page="record"), None if same else cell)
 
 
 def go_to_block(state: ViewState, block_id: str) -> ViewState:

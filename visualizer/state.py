@@ -12,6 +12,10 @@ from model_core.tokenizers import SPECIAL_TOKENS
 Strategy = Literal["greedy", "sample"]
 Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
 Cell = tuple[int, int]
+# What can take the stage: the record at the cursor, all layers, the attentions linked, all heads,
+# the logit lens, a parameter.
+PageName = Literal["record", "layers", "attention", "heads", "lens", "parameter"]
+Showing = Literal["values", "gradients"]
 
 # What a play button may be set to, in steps per second.
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -132,12 +136,60 @@ class Notice:
 
 
 @dataclass(frozen=True)
+class Spot:
+    """A cell of a parameter, by its full index."""
+
+    name: str
+    index: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What the linked attentions show. Layers count from 0, None follows the cursor.
+
+    heads: one head, or what is made of all      threshold: weights below are not drawn
+    pinned: a side's token whose paths stay lit
+    """
+
+    encoder_layer: int | None = None
+    decoder_layer: int | None = None
+    heads: Literal["mean", "max"] | int = "mean"
+    threshold: float = 0.1
+    pinned: tuple[Literal["encoder", "decoder"], int] | None = None
+
+
+@dataclass(frozen=True)
+class Station:
+    """A place that one can come back to."""
+
+    page: PageName
+    showing: Showing
+    cursor: Cursor
+    head: int
+    selected: Cell | None
+    parameter: Spot | None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What an inquiry has brought, and what it had been asked for."""
+
+    key: Any
+    result: Any
+
+
+@dataclass(frozen=True)
 class ViewState:
     """What the window shows. Cells count rows and columns of the picture on the stage.
 
     `hovered_site` is the record that the hovered cell belongs to, None for the cursor's own.
     `editing` is the cell of an input matrix that is being typed over.
-    `through_layers` shows the whole model in place of the sublayer at the cursor.
+    `page` is what has the stage; `parameter` the cell that its page is about.
+    `showing` says which numbers of the records are on show; `target` is what gradients are of,
+    None follows the cursor's token. `share` is which part of a gradient is spelled out, None all.
+    `trail` leads back along the links that were followed.
+    `gradients`, `audit`, `readings` and `difference` are what inquiries have found; what they
+    were asked for says whether that still holds. `check` is the cell whose gradient is checked.
     `sentence_number` is how many sentences the user has asked the task's generator for.
     `decimals_chosen` is None where the model decides. `follow_system` says that `theme` is the
     system's. `scale` is the size of type, 1 as designed, None where the window's size decides.
@@ -153,7 +205,18 @@ class ViewState:
     editing: Cell | None = None
     hovered: Cell | None = None
     hovered_site: str | None = None
-    through_layers: bool = False
+    page: PageName = "record"
+    showing: Showing = "values"
+    target: Any = None
+    share: int | None = None
+    parameter: Spot | None = None
+    linked: Linked = field(default_factory=Linked)
+    trail: tuple[Station, ...] = ()
+    gradients: Found | None = None
+    audit: Found | None = None
+    readings: Found | None = None
+    difference: Found | None = None
+    check: Any = None
     playing: bool = False
     speed: float = 1.0
     decimals_chosen: int | None = None
@@ -286,7 +349,7 @@ def edits_cells(state: ViewState) -> bool:
         reads_matrix(state.model)
         and current_tape(state) is not None
         and shown_site(state) == MATRIX_SITE
-        and not state.through_layers
+        and state.page == "record"
     )
 
 

@@ -40,13 +40,17 @@ def x(live) -> list:  # noqa: F811
 
 
 def double_click(live, row: int, column: int) -> None:  # noqa: F811
-    place = live.window.stage.heatmap.cell_rect(row, column).center().toPoint()
-    live.qtbot.mouseClick(live.window.stage.heatmap, Qt.MouseButton.LeftButton, pos=place)
-    live.qtbot.mouseDClick(live.window.stage.heatmap, Qt.MouseButton.LeftButton, pos=place)
+    place = live.window.stage.pages["record"].heatmap.cell_rect(row, column).center().toPoint()
+    live.qtbot.mouseClick(
+        live.window.stage.pages["record"].heatmap, Qt.MouseButton.LeftButton, pos=place
+    )
+    live.qtbot.mouseDClick(
+        live.window.stage.pages["record"].heatmap, Qt.MouseButton.LeftButton, pos=place
+    )
 
 
 def test_a_double_click_opens_the_cell_and_enter_takes_the_number(worked):
-    editor = worked.window.stage.editor
+    editor = worked.window.stage.pages["record"].editor
     double_click(worked, 1, 0)
     assert editor.isVisible() and editor.hasFocus() and editor.text() == "2.8415"
     worked.qtbot.keyClicks(editor, "-0.5")
@@ -58,7 +62,7 @@ def test_a_double_click_opens_the_cell_and_enter_takes_the_number(worked):
 
 
 def test_a_digit_types_over_the_chosen_cell_and_enter_opens_it(worked):
-    editor = worked.window.stage.editor
+    editor = worked.window.stage.pages["record"].editor
     worked.press(KEY.Key_7)
     assert editor.text() == "7" and editor.cell == (0, 0)
     worked.press(KEY.Key_Down, widget=editor)
@@ -72,7 +76,7 @@ def test_a_digit_types_over_the_chosen_cell_and_enter_opens_it(worked):
 
 
 def test_escape_leaves_the_number_as_it_was(worked):
-    editor = worked.window.stage.editor
+    editor = worked.window.stage.pages["record"].editor
     worked.press(KEY.Key_9)
     assert worked.state.inputs.cells == ((0, 0, 9.0),)
     worked.press(KEY.Key_Escape, widget=editor)
@@ -94,7 +98,7 @@ def test_arrows_move_the_chosen_cell_and_step_once_it_is_let_go(worked):
 
 @pytest.mark.parametrize("text", ["", "two", "1e9", "nan", "inf", "1_0", "1.2.3", "--1"])
 def test_what_is_no_number_is_one_quiet_sentence(worked, text):
-    editor = worked.window.stage.editor
+    editor = worked.window.stage.pages["record"].editor
     double_click(worked, 0, 1)
     editor.clear()
     worked.qtbot.keyClicks(editor, text)
@@ -107,7 +111,7 @@ def test_what_is_no_number_is_one_quiet_sentence(worked, text):
 
 
 def test_every_number_that_is_typed_is_computed_at_once_and_is_one_step_of_undo(worked):
-    editor = worked.window.stage.editor
+    editor = worked.window.stage.pages["record"].editor
     double_click(worked, 1, 1)
     for typed, value in (("4", 4.0), ("4.", 4.0), ("4.2", 4.2), ("4.25", 4.25)):
         worked.qtbot.keyClicks(editor, typed[-1])
@@ -121,14 +125,14 @@ def test_every_number_that_is_typed_is_computed_at_once_and_is_one_step_of_undo(
 
 
 def test_a_click_elsewhere_takes_the_number(worked):
-    editor = worked.window.stage.editor
+    editor = worked.window.stage.pages["record"].editor
     worked.press(KEY.Key_4)
     worked.window.transport.speed.setFocus()
     assert not editor.isVisible() and worked.state.inputs.cells == ((0, 0, 4.0),)
 
 
 def test_every_number_is_a_step_of_undo_and_reset_is_one_too(worked):
-    editor = worked.window.stage.editor
+    editor = worked.window.stage.pages["record"].editor
     for key in (KEY.Key_4, KEY.Key_5):
         worked.press(key)
         worked.press(KEY.Key_Return, widget=editor)
@@ -149,17 +153,23 @@ def test_other_records_are_not_edited(worked):
     worked.store.dispatch(navigation.next_op)
     double_click(worked, 1, 1)
     worked.press(KEY.Key_7)
-    assert not worked.window.stage.editor.isVisible() and worked.state.inputs.cells == ()
+    assert (
+        not worked.window.stage.pages["record"].editor.isVisible()
+        and worked.state.inputs.cells == ()
+    )
 
 
 def test_the_field_closes_when_its_cell_leaves_the_stage(worked):
     double_click(worked, 0, 0)
-    worked.press(KEY.Key_PageDown, widget=worked.window.stage.editor)
-    assert not worked.window.stage.editor.isVisible() and worked.state.inputs.cells == ()
+    worked.press(KEY.Key_PageDown, widget=worked.window.stage.pages["record"].editor)
+    assert (
+        not worked.window.stage.pages["record"].editor.isVisible()
+        and worked.state.inputs.cells == ()
+    )
 
 
 def test_an_input_method_may_compose_in_the_field(worked):
-    editor = worked.window.stage.editor
+    editor = worked.window.stage.pages["record"].editor
     double_click(worked, 0, 0)
     QApplication.sendEvent(editor, QInputMethodEvent("er", []))
     event = QInputMethodEvent("", [])

@@ -64,7 +64,7 @@ def test_the_menu_marks_what_is_chosen(live):  # noqa: F811
 
 
 def test_another_palette_is_on_screen_at_once(live):  # noqa: F811
-    heatmap = live.window.stage.heatmap
+    heatmap = live.window.stage.pages["record"].heatmap
     viridis = heatmap.theme.packed_table("sequential")
     place = heatmap.cell_rect(0, 0).topLeft().toPoint() + heatmap.rect().topLeft()
     x, y = place.x() + 4, place.y() + 4
@@ -77,9 +77,9 @@ def test_another_palette_is_on_screen_at_once(live):  # noqa: F811
 
 def test_decimals_are_written_into_the_cells(live):  # noqa: F811
     live.store.dispatch(actions.set_decimals, 3)
-    assert live.window.stage.heatmap.matrix.decimals == 3
+    assert live.window.stage.pages["record"].heatmap.matrix.decimals == 3
     live.store.dispatch(actions.set_decimals, None)
-    assert live.window.stage.heatmap.matrix.decimals == 2
+    assert live.window.stage.pages["record"].heatmap.matrix.decimals == 2
 
 
 def test_the_look_follows_the_system_only_where_that_was_chosen(live):  # noqa: F811
@@ -88,7 +88,7 @@ def test_the_look_follows_the_system_only_where_that_was_chosen(live):  # noqa: 
     hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
     assert live.state.theme == "light"
     live.store.dispatch(actions.follow_system, "dark")
-    assert live.window.stage.heatmap.theme.dark
+    assert live.window.stage.pages["record"].heatmap.theme.dark
     # the offscreen platform does not say how it looks, which is as good as light
     hints.colorSchemeChanged.emit(Qt.ColorScheme.Light)
     assert live.state.theme == "light" and live.state.follow_system

@@ -48,15 +48,15 @@ def test_keys_make_the_type_larger_and_smaller_and_fitting_again(roomy):
 
 def test_everything_in_use_stays_in_another_size(roomy):
     roomy.store.dispatch(actions.select_cell, (1, 2))
-    before, heatmap = roomy.state, roomy.window.stage.heatmap
+    before, heatmap = roomy.state, roomy.window.stage.pages["record"].heatmap
     cell = heatmap.cell_rect(1, 2).height()
     roomy.store.dispatch(actions.set_scale, 1.25)
     until_size(roomy, 1.25)
     assert (roomy.state.run, roomy.state.selected) == (before.run, (1, 2))
-    assert roomy.window.stage.heatmap is not heatmap
-    assert roomy.window.stage.heatmap.cell_rect(1, 2).height() != cell
+    assert roomy.window.stage.pages["record"].heatmap is not heatmap
+    assert roomy.window.stage.pages["record"].heatmap.cell_rect(1, 2).height() != cell
     assert roomy.field.text() == SENTENCE and roomy.window.stage.hasFocus()
-    shown = roomy.window.stage.heatmap.matrix.values
+    shown = roomy.window.stage.pages["record"].heatmap.matrix.values
     assert np.shares_memory(shown, roomy.state.run.tape[CROSS].value)
 
 

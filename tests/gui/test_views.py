@@ -316,7 +316,7 @@ def test_hidden_units_and_dimensions_are_no_cells_of_each_other():
 
 def test_a_model_without_a_residual_stream_offers_no_way_through_the_layers():
     assert flow.has_flow(at(RESIDUAL))
-    state = actions.toggle_through_layers(view(source=""))
+    state = actions.show_page(view(source=""), "layers")
     assert not flow.is_flow_shown(state)
     assert flow.flow(state) is None
 
@@ -338,7 +338,7 @@ def test_a_click_on_another_strip_goes_to_its_record_and_keeps_the_cell():
 
 
 def test_the_whole_model_gives_the_stage_back_when_a_record_is_chosen():
-    state = actions.toggle_through_layers(at(RESIDUAL))
-    assert navigation.next_op(state).through_layers
-    assert not navigation.go_to_record(state, RESIDUAL).through_layers
-    assert not actions.toggle_through_layers(state).through_layers
+    state = actions.toggle_page(at(RESIDUAL), "layers")
+    assert navigation.next_op(state).page == "layers"
+    assert navigation.go_to_record(state, RESIDUAL).page == "record"
+    assert actions.toggle_page(state, "layers").page == "record"

@@ -68,7 +68,7 @@ def test_every_key_is_computed_and_drawn_and_the_cursor_stays(live):  # noqa: F8
         live.until_shown("s5 s6"[:number])
         assert live.state.run.number > before
         assert live.state.cursor.site == site
-    shown = live.window.stage.heatmap.matrix.values
+    shown = live.window.stage.pages["record"].heatmap.matrix.values
     assert np.shares_memory(shown, live.state.run.tape[site].value)
 
 
@@ -115,15 +115,15 @@ def test_a_known_word_is_not_completed(live):  # noqa: F811
 def test_a_sentence_without_a_picture_says_why(live, source, heading):  # noqa: F811
     live.store.dispatch(actions.edit_source, source)
     live.until_shown(source)
-    assert live.window.stage.empty.isVisible()
-    assert live.window.stage.empty.accessibleName().startswith(heading)
+    assert live.window.stage.pages["record"].empty.isVisible()
+    assert live.window.stage.pages["record"].empty.accessibleName().startswith(heading)
 
 
 def test_an_immediate_end_is_said_beside_the_picture(live):  # noqa: F811
     run = replace(live.state.run, outcome="immediate_end")
     live.store.dispatch(actions.show_run, run)
     assert live.window.stage.remark.isVisible()
-    assert live.window.stage.heatmap.isVisible()
+    assert live.window.stage.pages["record"].heatmap.isVisible()
 
 
 # Keys.
@@ -218,7 +218,7 @@ def test_a_click_on_the_map_the_output_or_the_timeline_goes_there(live):  # noqa
 
 
 def test_a_hovered_cell_shows_its_full_value_and_how_it_came_about(live):  # noqa: F811
-    heatmap = live.window.stage.heatmap
+    heatmap = live.window.stage.pages["record"].heatmap
     live.qtbot.mouseMove(heatmap, heatmap.cell_rect(0, 2).center().toPoint())
     assert live.state.hovered == (0, 2)
     value = live.state.run.tape[CROSS].value[0, 1, 0, 2]
@@ -299,7 +299,7 @@ def test_language_and_theme_change_at_once_and_everywhere(live):  # noqa: F811
     same = {text for text in english & chinese if any(c.isalpha() for c in text)}
     assert same <= {"top-k", "top-p"}
     assert live.window.stage.breadcrumb.accessibleName().startswith("解码器")
-    assert live.window.stage.heatmap.theme.dark and live.window.map.map.theme.dark
+    assert live.window.stage.pages["record"].heatmap.theme.dark and live.window.map.map.theme.dark
     assert QApplication.palette().window().color().lightness() < 60
 
 
@@ -373,7 +373,7 @@ def test_nothing_arrives_after_the_window_is_closed(qtbot, qapp, tmp_path):
 
 def test_a_click_on_the_stage_takes_the_keys_out_of_the_field(live):  # noqa: F811
     live.field.setFocus()
-    heatmap = live.window.stage.heatmap
+    heatmap = live.window.stage.pages["record"].heatmap
     cell = heatmap.cell_rect(1, 1).center().toPoint()
     live.qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=cell)
     assert live.window.stage.hasFocus() and live.state.selected == (1, 1)

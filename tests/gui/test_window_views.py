@@ -20,8 +20,8 @@ def go(live, site: str) -> None:  # noqa: F811
 
 def test_a_cell_of_any_strip_is_explained_while_the_pointer_is_on_it(live):  # noqa: F811
     go(live, f"{NORM}.normalised")
-    strips, cell = live.window.stage.strips, live.window.stage.cell
-    assert strips.isVisible() and not live.window.stage.heatmap.isVisible()
+    strips, cell = live.window.stage.pages["record"].strips, live.window.stage.cell
+    assert strips.isVisible() and not live.window.stage.pages["record"].heatmap.isVisible()
     live.qtbot.mouseMove(strips, strips.cell_rect(RESIDUAL, 0, 7).center().toPoint())
     value = live.state.run.tape[RESIDUAL].value[0, 0, 7]
     assert str(value) in cell._exact and cell._site == f"{RESIDUAL}[0, 0, 7]"
@@ -31,7 +31,7 @@ def test_a_cell_of_any_strip_is_explained_while_the_pointer_is_on_it(live):  # n
 
 def test_a_click_on_a_strip_goes_to_its_record(live):  # noqa: F811
     go(live, f"{NORM}.normalised")
-    strips = live.window.stage.strips
+    strips = live.window.stage.pages["record"].strips
     spot = strips.cell_rect(RESIDUAL, 0, 3).center().toPoint()
     live.qtbot.mouseClick(strips, LEFT, pos=spot)
     assert (live.state.cursor.site, live.state.selected) == (RESIDUAL, (0, 3))
@@ -52,35 +52,40 @@ def test_a_cell_of_the_layers_table_is_explained_and_clicked_through_to(live):  
 def test_the_list_of_tokens_is_there_for_the_vocabulary_alone(live):  # noqa: F811
     go(live, "logits")
     stage = live.window.stage
-    assert stage.ranks.isVisible() and stage.heatmap.isVisible()
-    live.qtbot.mouseMove(stage.ranks, stage.ranks.line_rect(1).center().toPoint())
-    ranks = stage.ranks.ranking
+    assert stage.pages["record"].ranks.isVisible() and stage.pages["record"].heatmap.isVisible()
+    live.qtbot.mouseMove(
+        stage.pages["record"].ranks, stage.pages["record"].ranks.line_rect(1).center().toPoint()
+    )
+    ranks = stage.pages["record"].ranks.ranking
     assert str(ranks.logits[1]) in stage.cell._exact
     go(live, "decoder.layers.0.cross_attn.weights")
-    assert not stage.ranks.isVisible() and stage.heatmap.isVisible()
+    assert not stage.pages["record"].ranks.isVisible() and stage.pages["record"].heatmap.isVisible()
 
 
 def test_f_shows_the_whole_model_and_a_click_leaves_it_for_a_record(live):  # noqa: F811
     go(live, RESIDUAL)
     stage = live.window.stage
     live.press(Qt.Key.Key_F, widget=stage)
-    assert stage.flow.isVisible()
+    assert stage.pages["layers"].flow.isVisible()
     spot = (1, True, 0, 3)
-    place = stage.flow.cell_rect(spot).center().toPoint()
-    live.qtbot.mouseMove(stage.flow, place)
-    name, reduction, value = stage.flow.words_at(spot)
+    place = stage.pages["layers"].flow.cell_rect(spot).center().toPoint()
+    live.qtbot.mouseMove(stage.pages["layers"].flow, place)
+    name, reduction, value = stage.pages["layers"].flow.words_at(spot)
     assert stage.cell._name == name
     assert [piece.text for piece in stage.cell._lines[0]] == [reduction, "=", value]
     live.press(Qt.Key.Key_Right, widget=stage)
-    assert stage.flow.isVisible()
-    live.qtbot.mouseClick(stage.flow, LEFT, pos=place)
-    assert live.state.cursor.site == "decoder.layers.0.ffn.out" and stage.strips.isVisible()
+    assert stage.pages["layers"].flow.isVisible()
+    live.qtbot.mouseClick(stage.pages["layers"].flow, LEFT, pos=place)
+    assert (
+        live.state.cursor.site == "decoder.layers.0.ffn.out"
+        and stage.pages["record"].strips.isVisible()
+    )
 
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_every_panel_paints_every_kind_of_step(live, whole):  # noqa: F811
     if whole:
-        live.store.dispatch(actions.toggle_through_layers)
+        live.store.dispatch(actions.toggle_page, "layers")
     panels = [panel for panel in live.window.panels if panel.carriers]
     for site in (RESIDUAL, f"{NORM}.mean", "decoder.layers.1.ffn.activation", "decoder.mask"):
         go(live, site)

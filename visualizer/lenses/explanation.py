@@ -75,6 +75,13 @@ def cell_text(state: ViewState, matrix: Matrix, cell: Cell) -> CellText | None:
     return CellText(cell_name(matrix, cell), site, lines, said, full, hidden)
 
 
+def cell_place(state: ViewState, matrix: Matrix, cell: Cell) -> str:
+    """The cell's own place in the record, as a script would write it."""
+    site = matrix.source.split("[")[0]
+    index = matrix.cell_index(*cell) if matrix.cell_index is not None else cell
+    return f"{site}[{', '.join(map(str, index))}]" if index else site
+
+
 def line(text: CellText) -> str:
     """The explanation as one line of plain text."""
     if text.hidden:

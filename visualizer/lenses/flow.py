@@ -72,7 +72,7 @@ def has_flow(state: ViewState) -> bool:
 
 def is_flow_shown(state: ViewState) -> bool:
     """Whether the whole model has the stage."""
-    return state.through_layers and has_flow(state)
+    return state.page == "layers" and has_flow(state)
 
 
 def flow(state: ViewState) -> Flow | None:

@@ -33,6 +33,9 @@ class CellLine(Canvas):
             pieces.append(Piece(value, "chip", glued=bool(pieces)))
         self.set_lines(name, (tuple(pieces),), exact, site)
 
+    def clear(self) -> None:
+        self.set_lines("", (), "", "")
+
     def set_lines(self, name: str, lines: Lines, exact: str, site: str) -> None:
         """lines: the reckoning, the same with fewer and fewer terms. exact, site: the second line's
         two ends."""

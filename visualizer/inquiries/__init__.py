@@ -1,0 +1,7 @@
+"""Every inquiry that the window makes; one file each."""
+
+from __future__ import annotations
+
+from visualizer.inquiries.base import Inquiry
+
+ALL_INQUIRIES: tuple[type[Inquiry], ...] = ()

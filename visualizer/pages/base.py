@@ -1,0 +1,57 @@
+"""What every page of the stage shares: its words, its tools, what it paints."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from PySide6.QtWidgets import QWidget
+
+from visualizer import fonts
+from visualizer.lenses.caption import Caption
+from visualizer.state import PageName, ViewState
+from visualizer.store import Store
+from visualizer.widgets.canvas import Canvas, Plain
+from visualizer.widgets.cell_line import CellLine
+
+
+class Page(Plain):
+    """One way to fill the stage; it lies below the words, beside nothing else.
+
+    tools: what stands at the right of the formula in place of the op chips
+    shows_cell: whether the card with the cell's arithmetic lies below; a page that says no has
+        its own
+    carriers: the canvases that carry the run's numbers (see panels.base.Panel)
+    """
+
+    name: ClassVar[PageName]
+    shows_cell: ClassVar[bool] = True
+
+    def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_ground("page")
+        self.store, self.cell = store, cell
+        self.em = fonts.em(self.font())
+        self.tools: QWidget | None = None
+        self.carriers: tuple[Canvas, ...] = ()
+
+    def available(self, state: ViewState) -> bool:
+        """Whether there is anything to show; where not, the record's page has the stage."""
+        return True
+
+    def caption(self, state: ViewState) -> Caption | None:
+        """The heading, the formula and the plain words above the page."""
+        raise NotImplementedError
+
+    def tail(self, state: ViewState, caption: Caption) -> tuple[str, ...]:
+        """What follows the title in the heading."""
+        return (caption.op_title,)
+
+    def draw(self, state: ViewState, fields: frozenset[str]) -> None:
+        """Show the state; only ever called while the page has the stage.
+
+        fields: what has changed; every field when the page has just come
+        """
+        raise NotImplementedError
+
+    def retranslate(self) -> None:
+        """Read the words that do not depend on the state anew."""
