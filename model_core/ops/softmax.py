@@ -111,11 +111,12 @@ class Softmax(Op):
                 "power": math.exp(float(scores[index[-1]]) - shift),
                 "sum": float(powers.sum()) * math.exp(largest - shift),
             }
-        terms = tuple(
-            Term(f"share of x[{key}]", x.name, (*index[:-1], key), float(share))
-            for key, share in enumerate(shares)
-        )
-        return Explanation(float(shares[index[-1]]), text, terms, steps)
+        terms = []
+        for key, share in enumerate(shares.tolist()):
+            place = (*index[:-1], key)
+            origins = (None, Origin(x.name, place))
+            terms.append(Term(f"share of x[{key}]", x.name, place, share, (), origins))
+        return Explanation(float(shares[index[-1]]), text, tuple(terms), steps)
 
     def explain_backward(
         self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
@@ -198,9 +199,10 @@ class LogSoftmax(Op):
         text = f"{number(own)} - ({number(largest)} + log({total(parts)}))"
         # The largest score stands for the sum, of which it is the largest part.
         top = (*index[:-1], int(scores.argmax()))
+        origins = (None, Origin(x.name, top))
         terms = (
             Term(f"x[{index[-1]}]", x.name, index, own),
-            Term("-log of the row's sum of e^x", x.name, top, -log_sum),
+            Term("-log of the row's sum of e^x", x.name, top, -log_sum, (), origins),
         )
         return Explanation(own - log_sum, text, terms, {"log_sum": log_sum})
 
@@ -222,7 +224,7 @@ class LogSoftmax(Op):
                     origin.index,
                     -share * d,
                     (-1.0, share, d),
-                    (None, Origin(out.name, index), origin),
+                    (None, None, origin, Origin(out.name, index)),
                 )
             )
         along = math.fsum(gradients)
