@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from model_core.ops.activation import Gelu, GeluTanh, Relu, Silu, activation
-from model_core.ops.attention import Context, MaskedScores, MergeHeads, Scores, SplitHeads
+from model_core.ops.attention import Context, MaskedScores, Scores
 from model_core.ops.base import EVALUATION_NAMES, Explanation, Op, Operand, Term
 from model_core.ops.dropout import DropoutMask, Dropped
 from model_core.ops.embedding import EmbeddingRows, LearnedPosition, Scale, SinusoidalPosition
 from model_core.ops.given import Given
+from model_core.ops.heads import MergeHeads, SplitHeads
 from model_core.ops.linear import Linear, TiedLinear
 from model_core.ops.loss import AlignmentLoss, CrossEntropy, WeightedSum
 from model_core.ops.masks import BothMasks, LookAheadMask, PaddingMask
 from model_core.ops.norm import (
     Mean,
     Normalise,
-    ScaleShift,
     Variance,
     layer_norm,
     layer_norm_backward,
 )
 from model_core.ops.pick import Pick
 from model_core.ops.residual import Add, Residual
+from model_core.ops.scale_shift import ScaleShift
 from model_core.ops.softmax import LogSoftmax, Softmax
 
 ALL_OPS: tuple[type[Op], ...] = (
