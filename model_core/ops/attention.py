@@ -1,4 +1,4 @@
-"""Attention around its softmax: heads, scores, the mask, the weighted sum."""
+"""Attention around its softmax: scores, the mask, the weighted sum."""
 
 from __future__ import annotations
 
@@ -13,83 +13,19 @@ from model_core.ops.base import (
     Index,
     Op,
     Operand,
+    Origin,
+    Part,
     Term,
+    at,
     cell,
     empty,
+    no_gradient,
     number,
     own_index,
     row,
+    summed,
     total,
 )
-
-
-class SplitHeads(Op):
-    """Cut the last axis into heads and bring the heads forward.
-
-    x: (B, T, H*K)   returns: (B, H, T, K), a view
-    """
-
-    name = "split_heads"
-    formula = r"y_{b,h,t,k} = x_{b,t,hK+k}"
-    sentence = "Each head takes its own slice of every token's vector; nothing is computed."
-    is_view = True
-
-    def __init__(self, n_heads: int) -> None:
-        self.n_heads = n_heads
-
-    def forward(self, x: Array, *, out: Array | None = None) -> Array:
-        return x.reshape(*x.shape[:-1], self.n_heads, -1).swapaxes(-3, -2)
-
-    def backward(self, d_out: Array, out: Array, x: Array) -> tuple[Array | None, ...]:
-        return (d_out.swapaxes(-3, -2).reshape(x.shape),)
-
-    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
-        x = operands[0]
-        *leading, head, token, channel = index
-        place = (*leading, token, head * (x.value.shape[-1] // self.n_heads) + channel)
-        return _copied(x, place)
-
-    def expression(self, names: Sequence[str]) -> str:
-        x = names[0]
-        return f"{x}.reshape(*{x}.shape[:-1], {self.n_heads}, -1).swapaxes(-3, -2)"
-
-
-class MergeHeads(Op):
-    """Put the heads of each token side by side again.
-
-    x: (B, H, T, K)   returns: (B, T, H*K), a view where x lies token by token in memory
-    """
-
-    name = "merge_heads"
-    formula = r"y_{b,t,hK+k} = x_{b,h,t,k}"
-    sentence = "What the heads brought back is put side by side, one vector per token."
-
-    def forward(self, x: Array, *, out: Array | None = None) -> Array:
-        by_token = x.swapaxes(-3, -2)
-        if out is None:
-            return by_token.reshape(*by_token.shape[:-2], -1)
-        # Cutting the last axis of an array is always a view of it.
-        np.copyto(out.reshape(by_token.shape), by_token)
-        return out
-
-    def backward(self, d_out: Array, out: Array, x: Array) -> tuple[Array | None, ...]:
-        return (d_out.reshape(*d_out.shape[:-1], x.shape[-3], x.shape[-1]).swapaxes(-3, -2),)
-
-    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
-        x = operands[0]
-        *leading, token, channel = index
-        head, inner = divmod(channel, x.value.shape[-1])
-        return _copied(x, (*leading, head, token, inner))
-
-    def expression(self, names: Sequence[str]) -> str:
-        x = names[0]
-        shape = f"*{x}.shape[:-3], {x}.shape[-2], {x}.shape[-3] * {x}.shape[-1]"
-        return f"{x}.swapaxes(-3, -2).reshape({shape})"
-
-
-def _copied(operand: Operand, place: Index) -> Explanation:
-    value = cell(operand, place)
-    return Explanation(value, number(value), (Term("x", operand.name, place, value),))
 
 
 class Scores(Op):
@@ -104,6 +40,10 @@ class Scores(Op):
     sentence = (
         "Every query is compared with every key: the more two vectors point the same way, the "
         "higher the score. The scale keeps long vectors from making every choice extreme."
+    )
+    backward_formulas = (
+        r"\bar{q} = \frac{\bar{s} \, k}{\sqrt{d_k}}",
+        r"\bar{k} = \frac{\bar{s}^{\top} q}{\sqrt{d_k}}",
     )
 
     def __init__(self, scale: float) -> None:
@@ -138,6 +78,7 @@ class Scores(Op):
                 (*at_q, i),
                 a * b * self.scale,
                 (a, b, self.scale),
+                (Origin(q.name, (*at_q, i)), Origin(k.name, (*at_k, i)), None),
             )
             for i, (a, b) in enumerate(pairs)
         )
@@ -145,6 +86,25 @@ class Scores(Op):
         product = math.fsum(a * b for a, b in pairs)
         steps = {"product": product, "scale": self.scale, "width": float(len(pairs))}
         return Explanation(product * self.scale, f"({text}) * {number(self.scale)}", terms, steps)
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        *leading, place, channel = index
+        other = operands[1 - which]
+        scaled = self._scale_text(other.value.shape[-1])
+        terms = []
+        # over the keys for a query, over the queries for a key
+        for i in range(other.value.shape[-2]):
+            at_other = (*leading, i, channel)
+            at_score = (*leading, place, i) if which == 0 else (*leading, i, place)
+            d, x = cell(d_out, at_score), cell(other, at_other)
+            label = f"ds[{at_score[-2]},{at_score[-1]}] * {'kq'[which]}[{i},{channel}]{scaled}"
+            factors = (d, x, self.scale)
+            origins = Origin(d_out.name, at_score, "gradient"), Origin(other.name, at_other), None
+            share = d * x * self.scale
+            terms.append(Term(label, d_out.name, at_score, share, factors, origins))
+        return summed(terms)
 
     def _scale_text(self, width: int) -> str:
         """The scale as people write it, behind what it scales."""
@@ -154,6 +114,18 @@ class Scores(Op):
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]} @ {names[1]}.swapaxes(-1, -2) * {self.scale!r}"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        if which == 0:
+            return f"{d_out} @ {names[1]} * {self.scale!r}"
+        return f"{d_out}.swapaxes(-1, -2) @ {names[0]} * {self.scale!r}"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        query, key = index[:-1], (*index[:-2], index[-1])
+        return ((*at(*query), slice(None)), (*at(*key), slice(None))), (0,) * len(index)
+
+    def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
+        return np.abs(operands[0]) @ np.abs(operands[1]).swapaxes(-1, -2) * abs(self.scale)
 
 
 class MaskedScores(Op):
@@ -166,6 +138,10 @@ class MaskedScores(Op):
     name = "masked_scores"
     formula = r"y_{t,s} = \begin{cases} x_{t,s} & m_{t,s} \\ -\infty & \mathrm{else} \end{cases}"
     sentence = "A hidden key's score becomes minus infinity, so that its weight will be exactly 0."
+    backward_formulas = (
+        r"\bar{x}_{t,s} = \begin{cases} \bar{y}_{t,s} & m_{t,s} \\ 0 & \mathrm{else} \end{cases}",
+        "",
+    )
 
     def forward(self, scores: Array, mask: Array, *, out: Array | None = None) -> Array:
         if out is None:
@@ -185,13 +161,37 @@ class MaskedScores(Op):
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
         scores, mask = operands
         place = own_index(index, mask.value.shape)
+        allowed = Origin(mask.name, place)
         if mask.value[place]:
-            return _copied(scores, index)
-        term = Term("hidden by the mask", mask.name, place, -math.inf)
+            origins = Origin(scores.name, index), allowed
+            return summed([Term("x", scores.name, index, cell(scores, index), (), origins)])
+        term = Term("hidden by the mask", mask.name, place, -math.inf, (), (None, allowed))
         return Explanation(-math.inf, "(-inf)", (term,))
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        if which != 0:
+            raise no_gradient(self, which)
+        mask = operands[1]
+        place = own_index(index, mask.value.shape)
+        allowed = Origin(mask.name, place)
+        if not mask.value[place]:
+            return summed([Term("hidden by the mask", mask.name, place, 0.0, (), (None, allowed))])
+        origins = Origin(d_out.name, index, "gradient"), allowed
+        return summed([Term("dy", d_out.name, index, cell(d_out, index), (), origins)])
 
     def expression(self, names: Sequence[str]) -> str:
         return f"np.where({names[1]}, {names[0]}, -np.inf)"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        if which != 0:
+            raise no_gradient(self, which)
+        return f"np.where({names[1]}, {d_out}, 0.0)"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        parts = at(*index), at(*own_index(index, operands[1].value.shape))
+        return parts, (0,) * len(index)
 
 
 class Context(Op):
@@ -207,6 +207,7 @@ class Context(Op):
         "Each token collects the value vectors of the tokens it attends to, each in proportion "
         "to its weight."
     )
+    backward_formulas = (r"\bar{w} = \bar{c} \, v^{\top}", r"\bar{v} = w^{\top} \bar{c}")
 
     def forward(self, weights: Array, v: Array, *, out: Array | None = None) -> Array:
         if out is None and weights.ndim >= 3:
@@ -223,14 +224,57 @@ class Context(Op):
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
         weights, v = operands
         *leading, token, channel = index
-        shares = row(weights, (*leading, token)).tolist()
-        values = np.asarray(v.value[(*leading, slice(None), channel)], np.float64).tolist()
-        terms = tuple(
-            Term(f"w[{key}] * v[{key},{channel}]", v.name, (*leading, key, channel), w * x, (w, x))
-            for key, (w, x) in enumerate(zip(shares, values, strict=True))
-        )
-        text = total([f"{number(w)} * {number(x)}" for w, x in zip(shares, values, strict=True)])
-        return Explanation(math.fsum(term.value for term in terms), text, terms)
+        terms = []
+        for key, w in enumerate(row(weights, (*leading, token)).tolist()):
+            at_w, at_v = (*leading, token, key), (*leading, key, channel)
+            label, x = f"w[{key}] * v[{key},{channel}]", cell(v, at_v)
+            origins = Origin(weights.name, at_w), Origin(v.name, at_v)
+            terms.append(Term(label, v.name, at_v, w * x, (w, x), origins))
+        return summed(terms)
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        return (_d_weight if which == 0 else _d_v)(index, d_out, operands[1 - which])
 
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]} @ {names[1]}"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        if which == 0:
+            return f"{d_out} @ {names[1]}.swapaxes(-1, -2)"
+        return f"{names[0]}.swapaxes(-1, -2) @ {d_out}"
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        *leading, token, channel = index
+        weights = (*at(*leading, token), slice(None))
+        v = (*at(*leading), slice(None), *at(channel))
+        return (weights, v), (0,) * len(index)
+
+    def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
+        return np.abs(operands[0]) @ np.abs(operands[1])
+
+
+def _d_weight(index: Index, d_out: Operand, v: Operand) -> Explanation:
+    """The gradient of a weight: how well the key's value fits what its query wants changed."""
+    *leading, token, key = index
+    terms = []
+    for channel, x in enumerate(row(v, (*leading, key)).tolist()):
+        at_c, at_v = (*leading, token, channel), (*leading, key, channel)
+        label, d = f"dc[{token},{channel}] * v[{key},{channel}]", cell(d_out, at_c)
+        origins = Origin(d_out.name, at_c, "gradient"), Origin(v.name, at_v)
+        terms.append(Term(label, d_out.name, at_c, d * x, (d, x), origins))
+    return summed(terms)
+
+
+def _d_v(index: Index, d_out: Operand, weights: Operand) -> Explanation:
+    """The gradient of a value, from all queries in proportion to their weights."""
+    *leading, key, channel = index
+    terms = []
+    for token in range(d_out.value.shape[-2]):
+        at_w, at_c = (*leading, token, key), (*leading, token, channel)
+        w, d = cell(weights, at_w), cell(d_out, at_c)
+        label = f"w[{token},{key}] * dc[{token},{channel}]"
+        origins = Origin(weights.name, at_w), Origin(d_out.name, at_c, "gradient")
+        terms.append(Term(label, d_out.name, at_c, w * d, (w, d), origins))
+    return summed(terms)
