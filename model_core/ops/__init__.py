@@ -9,7 +9,6 @@ from model_core.ops.dropout import DropoutMask, Dropped
 from model_core.ops.embedding import EmbeddingRows, LearnedPosition, Scale, SinusoidalPosition
 from model_core.ops.given import Given
 from model_core.ops.heads import MergeHeads, SplitHeads
-from model_core.ops.heads import MergeHeads, SplitHeads
 from model_core.ops.linear import Linear, TiedLinear
 from model_core.ops.loss import AlignmentLoss, CrossEntropy, WeightedSum
 from model_core.ops.masks import BothMasks, LookAheadMask, PaddingMask
