@@ -55,9 +55,10 @@ class Add(Op):
         self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
     ) -> Explanation:
         terms = []
-        for place in _reached(index, operands[which].value.shape, d_out.value.shape):
+        places = list(_reached(index, operands[which].value.shape, d_out.value.shape))
+        for place in places:
             origin = Origin(d_out.name, place, "gradient")
-            label = f"dy[{','.join(map(str, place))}]"
+            label = "dy" if len(places) == 1 else f"dy[{','.join(map(str, place))}]"
             terms.append(Term(label, d_out.name, place, cell(d_out, place), (), (origin,)))
         return summed(terms)
 
