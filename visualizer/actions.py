@@ -14,6 +14,7 @@ from visualizer.state import (
     MATRIX_SITE,
     SCALES,
     SPEEDS,
+    Beside,
     Cell,
     Cursor,
     Inputs,
@@ -278,6 +279,16 @@ def set_showing(state: ViewState, showing: Showing) -> ViewState:
 
 def toggle_showing(state: ViewState) -> ViewState:
     return set_showing(state, "values" if state.showing == "gradients" else "gradients")
+
+
+def show_beside(state: ViewState, beside: Beside) -> ViewState:
+    """What the panel at the right shows where there is no room for both."""
+    return replace(state, beside=beside)
+
+
+def set_roomy(state: ViewState, roomy: bool) -> ViewState:
+    """Whether the window has room for the next token and the logit lens at the right."""
+    return replace(state, roomy=roomy)
 
 
 def set_playing(state: ViewState, playing: bool) -> ViewState:

@@ -16,6 +16,8 @@ Cell = tuple[int, int]
 # the logit lens, a parameter.
 PageName = Literal["record", "layers", "attention", "heads", "lens", "parameter"]
 Showing = Literal["values", "gradients"]
+# What the panel at the right shows where there is no room for both.
+Beside = Literal["next_token", "logit_lens"]
 
 # What a play button may be set to, in steps per second.
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -190,6 +192,8 @@ class ViewState:
     `trail` leads back along the links that were followed.
     `gradients`, `audit`, `readings` and `difference` are what inquiries have found; what they
     were asked for says whether that still holds. `check` is the cell whose gradient is checked.
+    `roomy` says that the window has room for the next token and the logit lens at the right;
+    where it has not, `beside` is what it shows.
     `sentence_number` is how many sentences the user has asked the task's generator for.
     `decimals_chosen` is None where the model decides. `follow_system` says that `theme` is the
     system's. `scale` is the size of type, 1 as designed, None where the window's size decides.
@@ -217,6 +221,8 @@ class ViewState:
     readings: Found | None = None
     difference: Found | None = None
     check: Any = None
+    beside: Beside = "next_token"
+    roomy: bool = False
     playing: bool = False
     speed: float = 1.0
     decimals_chosen: int | None = None
