@@ -13,7 +13,8 @@ from tests.gui.samples import FONT
 from tests.gui.views import CROSS, at, view
 from visualizer import actions, fonts, i18n
 from visualizer.lenses import explanation, stage
-from visualizer.lenses.arithmetic import MOST_TERMS, plain_text
+from visualizer.lenses.arithmetic import MOST_TERMS
+from visualizer.lenses.line import plain_text
 from visualizer.lenses.numbers import as_factor, figure, large
 from visualizer.widgets.cell_line import CellLine
 

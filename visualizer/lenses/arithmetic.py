@@ -9,33 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from model_core.ops.base import Explanation, Term
+from model_core.ops.base import Explanation, Origin, Term
 from model_core.tape import Record
 from visualizer.i18n import tr
+from visualizer.lenses.line import Lines, Marked, Piece, enclosed, mark, piece
 from visualizer.lenses.numbers import as_factor, figure, large
 
 # So many terms of a long sum are written out where there is room.
 MOST_TERMS = 5
 _CURVES = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiLU"}
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A stretch of the line that is never cut; a glued one stays beside the one before it.
-
-    kind: "chip" for a number that came out, "muted" for words
-    """
-
-    text: str
-    kind: Literal["plain", "muted", "chip"] = "plain"
-    glued: bool = False
-
-
-Line = tuple[Piece, ...]
-# The same line with fewer and fewer of its terms, for less and less room.
-Lines = tuple[Line, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +44,29 @@ class Question:
     def factor(self, value: float) -> str:
         return as_factor(value, self.decimals)
 
+    def operand(self, which: int, index: tuple[int, ...]) -> Origin:
+        """Where a cell of an input was read."""
+        return Origin(self.record.inputs[which], index)
+
+    @property
+    def row(self) -> tuple[int, ...]:
+        """The cell of this row in a record with one number per row."""
+        return (*self.index[:-1], 0)
+
+
+def origin_of(term: Term, number: int = 0) -> Origin | None:
+    """Where a factor of a term was read, or its own number where it has no factors."""
+    if term.origins:
+        return term.origins[number]
+    return Origin(term.site, term.index) if number == 0 else None
+
+
+def product(term: Term, write: Callable[[float, int], str], decimals: int) -> Marked:
+    """A term's first two factors, both links."""
+    first, second = term.factors[:2]
+    left = mark(write(first, decimals), origin_of(term, 0))
+    return left + "·" + mark(as_factor(second, decimals), origin_of(term, 1))
+
 
 def calculation(question: Question, result: str) -> Lines:
     """The line of a cell whose value is written `result`, its longest form first."""
@@ -72,18 +78,13 @@ def calculation(question: Question, result: str) -> Lines:
     )
 
 
-def plain_text(line: Line) -> str:
-    """The line as text."""
-    return " ".join(piece.text for piece in line)
-
-
 # Sums.
 
 
-def _sum(
+def summed(
     question: Question,
     terms: Sequence[Term],
-    text: Callable[[Term, Callable[[float, int], str]], str],
+    text: Callable[[Term, Callable[[float, int], str]], Marked],
     size: Callable[[Term], float],
 ) -> Lines:
     """A sum with its largest terms first, and what the others add up to.
@@ -98,8 +99,8 @@ def _sum(
     lines = []
     for shown in range(max(min(felt, MOST_TERMS), 1), 0, -1):
         chosen = terms if shown == count else falling[:shown]
-        pieces = [Piece(text(chosen[0], figure))]
-        pieces += [Piece(f"+ {text(term, as_factor)}") for term in chosen[1:]]
+        pieces = [piece(text(chosen[0], figure))]
+        pieces += [piece("+ " + text(term, as_factor)) for term in chosen[1:]]
         if shown < count:
             rest = math.fsum(map(size, falling[shown:]))
             more = tr("line.rest", n=count - shown, sum=question.figure(rest))
@@ -108,49 +109,32 @@ def _sum(
     return tuple(lines)
 
 
-def _products(question: Question, terms: Sequence[Term], size: Callable[[Term], float]) -> Lines:
+def products(question: Question, terms: Sequence[Term], size: Callable[[Term], float]) -> Lines:
     # many factors stand in a line: they are as coarse as the numbers in the cells
     decimals = max(question.decimals - 1, 1)
-    return _sum(
-        question,
-        terms,
-        lambda term, write: (
-            f"{write(term.factors[0], decimals)}·{as_factor(term.factors[1], decimals)}"
-        ),
-        size,
-    )
-
-
-def _enclosed(lines: Lines, before: str, after: str) -> Lines:
-    """Words before the first piece and behind the last one, without a space."""
-    found = []
-    for first, *others in lines:
-        pieces = [Piece(before + first.text), *others]
-        pieces[-1] = Piece(pieces[-1].text + after)
-        found.append(tuple(pieces))
-    return tuple(found)
+    return summed(question, terms, lambda term, write: product(term, write, decimals), size)
 
 
 def _linear(question: Question) -> Lines:
-    products = [term for term in question.terms if term.factors]
-    bias = [term.value for term in question.terms if not term.factors]
-    lines = _products(question, products, lambda term: term.value)
+    weighted = [term for term in question.terms if term.factors]
+    bias = [term for term in question.terms if not term.factors]
+    lines = products(question, weighted, lambda term: term.value)
     if not bias:
         return lines
-    sign = "-" if bias[0] < 0 else "+"
+    sign, size = "-" if bias[0].value < 0 else "+", question.figure(abs(bias[0].value))
     last = (
-        Piece(f"{sign} {question.figure(abs(bias[0]))}"),
+        piece(f"{sign} " + mark(size, origin_of(bias[0]))),
         Piece(tr("line.bias"), "muted", glued=True),
     )
     return tuple((*line, *last) for line in lines)
 
 
 def _context(question: Question) -> Lines:
-    return _products(question, question.terms, lambda term: term.value)
+    return products(question, question.terms, lambda term: term.value)
 
 
 def _scores(question: Question) -> Lines:
-    lines = _products(question, question.terms, lambda term: term.factors[0] * term.factors[1])
+    lines = products(question, question.terms, lambda term: term.factors[0] * term.factors[1])
     lines = tuple((Piece("q·k =", "muted"), *line) for line in lines)
     scale, width = question.step("scale"), question.step("width")
     if scale == 1.0:
@@ -163,24 +147,25 @@ def _scores(question: Question) -> Lines:
 
 
 def _mean(question: Question) -> Lines:
-    lines = _sum(
+    lines = summed(
         question,
         question.terms,
-        lambda term, write: write(term.factors[0], question.decimals),
+        lambda term, write: mark(write(term.factors[0], question.decimals), origin_of(term)),
         lambda term: term.factors[0],
     )
-    return _enclosed(lines, "(", f") / {question.step('width'):.0f}")
+    return enclosed(lines, "(", f") / {question.step('width'):.0f}")
 
 
 def _variance(question: Question) -> Lines:
-    numbers, mean = question.record.operands[0].value, question.factor(question.step("mean"))
-    lines = _sum(
-        question,
-        question.terms,
-        lambda term, write: f"({question.figure(numbers[term.index])} - {mean})^2",
-        lambda term: term.factors[0] * term.factors[1],
-    )
-    return _enclosed(lines, "(", f") / {question.step('width'):.0f}")
+    numbers = question.record.operands[0].value
+    mean = mark(question.factor(question.step("mean")), question.operand(1, question.row))
+
+    def square(term: Term, write: Callable[[float, int], str]) -> Marked:
+        own = mark(question.figure(numbers[term.index]), Origin(term.site, term.index))
+        return "(" + own + " - " + mean + ")^2"
+
+    lines = summed(question, question.terms, square, lambda term: term.factors[0] * term.factors[1])
+    return enclosed(lines, "(", f") / {question.step('width'):.0f}")
 
 
 # One formula.
@@ -188,10 +173,10 @@ def _variance(question: Question) -> Lines:
 
 def _added(question: Question) -> Lines:
     names = [_addend(term.site) for term in question.terms]
-    first, *others = (term.value for term in question.terms)
+    first, *others = question.terms
     line = (
-        Piece(question.figure(first)),
-        *(Piece(f"+ {question.factor(number)}") for number in others),
+        piece(mark(question.figure(first.value), origin_of(first))),
+        *(piece("+ " + mark(question.factor(t.value), origin_of(t))) for t in others),
     )
     return ((Piece(f"{' + '.join(names)} =", "muted"), *line), line)
 
@@ -209,28 +194,32 @@ def _addend(site: str) -> str:
 
 
 def _normalise(question: Question) -> Lines:
-    own = question.figure(question.terms[0].factors[0])
-    mean, variance = question.factor(question.step("mean")), question.step("variance")
-    below = f"√({question.figure(variance)} + {figure(question.step('eps'), 1)})"
-    return ((Piece(f"({own} - {mean})"), Piece(f"/ {below}")),)
+    own = mark(question.figure(question.terms[0].factors[0]), question.operand(0, question.index))
+    mean = mark(question.factor(question.step("mean")), question.operand(1, question.row))
+    spread = mark(question.figure(question.step("variance")), question.operand(2, question.row))
+    below = "/ √(" + spread + f" + {figure(question.step('eps'), 1)})"
+    return ((piece("(" + own + " - " + mean + ")"), piece(below)),)
 
 
 def _scale_shift(question: Question) -> Lines:
     scaled, shift = question.terms
-    own, gamma = scaled.factors
+    own = mark(question.factor(scaled.factors[0]), question.operand(0, question.index))
+    gamma = mark(question.figure(scaled.factors[1]), question.operand(1, question.index[-1:]))
+    beta = mark(question.figure(abs(shift.value)), question.operand(2, question.index[-1:]))
     sign = "-" if shift.value < 0 else "+"
-    product = f"{question.figure(gamma)} · {question.factor(own)}"
-    return ((Piece(product), Piece(f"{sign} {question.figure(abs(shift.value))}")),)
+    return ((piece(gamma + " · " + own), piece(f"{sign} " + beta)),)
 
 
 def _scale(question: Question) -> Lines:
     x, factor = question.terms[0].factors
-    return ((Piece(f"{question.figure(x)} · {factor:.6g}"),),)
+    own = mark(question.figure(x), question.operand(0, question.index))
+    return ((piece(own + f" · {factor:.6g}"),),)
 
 
 def _curve(question: Question) -> Lines:
     name = _CURVES[question.record.op]
-    return ((Piece(f"{name}({question.figure(question.terms[0].value)})"),),)
+    own = mark(question.figure(question.terms[0].value), question.operand(0, question.index))
+    return ((piece(f"{name}(" + own + ")"),),)
 
 
 def _wave(question: Question) -> Lines:
@@ -244,15 +233,17 @@ def _softmax(question: Question) -> Lines:
     place = question.terms[question.index[-1]].index
     score, shift = float(question.record.operands[0].value[place]), question.step("shift")
     minus = f" - {question.factor(shift)}" if shift else ""
-    own = question.figure(score) + minus
-    power = f"e^({own})" if minus or own.startswith("-") else f"e^{own}"
+    score_text = question.figure(score)
+    own = mark(score_text, Origin(question.record.inputs[0], place)) + minus
+    power = "e^(" + own + ")" if minus or score_text.startswith("-") else "e^" + own
     row = tr("line.score") + minus
     below = f"Σ e^({row})" if minus else f"Σ e^{row}"
     top, total = large(question.step("power"), question.decimals), question.step("sum")
     made = Piece(f"= {top} / {large(total, question.decimals)}")
     if not total:
         return ((),)
-    return ((Piece(f"{power} / {below}"), made), (Piece(f"{power} / {below}"),))
+    quotient = piece(power + f" / {below}")
+    return ((quotient, made), (quotient,))
 
 
 def _log_softmax(question: Question) -> Lines:
@@ -263,8 +254,9 @@ def _log_softmax(question: Question) -> Lines:
         # the two are nearly equal: as many digits as tell them apart
         decimals = min(max(decimals, 1 - math.floor(math.log10(value))), 9)
     a, b = figure(own, decimals), as_factor(log_sum, decimals)
-    short = Piece(f"{question.figure(own)} - log Σ e^x")
-    return ((short, Piece(f"= {a} - {b}")), (Piece(f"{a} - {b}"),))
+    origin = question.operand(0, question.index)
+    short = piece(mark(question.figure(own), origin) + " - log Σ e^x")
+    return ((short, Piece(f"= {a} - {b}")), (piece(mark(a, origin) + f" - {b}"),))
 
 
 # Copies and masks.
@@ -272,7 +264,8 @@ def _log_softmax(question: Question) -> Lines:
 
 def _table_row(question: Question) -> Lines:
     key = "line.position_row" if question.record.op == "learned_position" else "line.table_row"
-    return ((Piece(tr(key, n=question.terms[0].index[0]), "muted"),),)
+    term = question.terms[0]
+    return ((piece(mark(tr(key, n=term.index[0]), origin_of(term)), "muted"),),)
 
 
 def _heads(question: Question) -> Lines:
@@ -283,11 +276,12 @@ def _heads(question: Question) -> Lines:
         said = tr("line.dim_of_head", head=term.index[-3] + first, **values)
     else:
         said = tr("line.dim", **values)
-    return ((Piece(said, "muted"),),)
+    return ((piece(mark(said, Origin(term.site, term.index)), "muted"),),)
 
 
 def _allowed_score(question: Question) -> Lines:
-    return ((Piece(tr("line.mask_allows"), "muted"),),)
+    said = mark(tr("line.mask_allows"), question.operand(0, question.index))
+    return ((piece(said, "muted"),),)
 
 
 def _padding(question: Question) -> Lines:
@@ -305,8 +299,9 @@ def _both(question: Question) -> Lines:
     said = []
     for term in question.terms:
         role = term.site.rsplit(".", 1)[-1]
-        said.append(tr(f"line.{role}.{'allows' if term.value else 'forbids'}"))
-    return (tuple(Piece(words if not i else f"· {words}") for i, words in enumerate(said)),)
+        words = tr(f"line.{role}.{'allows' if term.value else 'forbids'}")
+        said.append(mark(words, Origin(term.site, term.index)))
+    return (tuple(piece(words if not i else "· " + words) for i, words in enumerate(said)),)
 
 
 def _given(question: Question) -> Lines:
@@ -318,7 +313,10 @@ def _anything(question: Question) -> Lines:
     lines = []
     for shown in range(min(len(question.terms), MOST_TERMS), 0, -1):
         terms = sorted(question.terms, key=lambda term: -abs(term.value))[:shown]
-        pieces = [Piece(f"{term.label}: {question.figure(term.value)}") for term in terms]
+        pieces = [
+            piece(f"{term.label}: " + mark(question.figure(term.value), origin_of(term)))
+            for term in terms
+        ]
         left = question.terms[shown:]
         if left:
             pieces.append(Piece(tr("explain.more", n=len(left)), "muted"))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from visualizer.i18n import tr
-from visualizer.lenses.arithmetic import Lines, Question, calculation, plain_text
+from visualizer.lenses.arithmetic import Question, calculation
+from visualizer.lenses.line import Lines, plain_text
 from visualizer.lenses.numbers import exact, figure
 from visualizer.lenses.picture import Matrix
 from visualizer.state import FINE_DECIMALS, Cell, ViewState, current_tape, shown_site
