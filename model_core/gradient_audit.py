@@ -1,0 +1,133 @@
+"""Whether a gradient is what it should be: the shares once more in float64, and their algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from model_core.blocks import Place, everywhere, row_blocks
+from model_core.checks import Check, Worst, WorstRow, excess, tiny_of, tolerance_of
+from model_core.gradients import GradientRecord, GradientTape
+from model_core.ops import LogSoftmax, Softmax
+from model_core.ops.base import Array, Index, Operand
+from model_core.snippets import Share, in_float64, recomputed_share
+
+# Beside its own largest number, this much of the largest of all gradients counts: some tensors
+# have a gradient of 0 and hold nothing but rounding errors.
+OF_ALL = 1e-3
+SOFTMAXES = (Softmax, LogSoftmax)
+
+
+def gradient_checks(record: GradientRecord, stop: Callable[[], None]) -> Iterator[Check]:
+    """All checks of one gradient; `stop` is called every few milliseconds."""
+    shares = record.shares
+    if shares and all(isinstance(share.op, SOFTMAXES) for share in shares):
+        yield _rows_sum_to_zero(record, shares, stop)
+    yield _agreement(record, shares, stop)
+
+
+def largest_of(tape: GradientTape, stop: Callable[[], None]) -> float:
+    """The largest number in the gradients of all sites."""
+    largest = 0.0
+    for record in tape:
+        stop()
+        sizes = record.value[np.isfinite(record.value)]
+        if sizes.size:
+            largest = max(largest, float(-sizes.min()), float(sizes.max()))
+    return largest
+
+
+def _agreement(
+    record: GradientRecord, shares: tuple[Share, ...], stop: Callable[[], None]
+) -> Check:
+    """Every cell against the sum of the ops' backward expressions in float64."""
+    value = record.value
+    worst, tolerance, tiny = Worst("recomputed"), tolerance_of(value), tiny_of(value)
+    least = OF_ALL * largest_of(record.tape, stop)
+    for place in _places(value.shape, shares):
+        stop()
+        wanted, size = _again(record, shares, place)
+        size = np.maximum(size, max(float(np.abs(wanted).max(initial=0.0)), least))
+        found = value[place]
+        worst.look(place, excess(found, wanted, size, tolerance, tiny), found, wanted)
+    return worst.check()
+
+
+def _again(record: GradientRecord, shares: tuple[Share, ...], place: Place) -> tuple[Array, Array]:
+    """The gradient at a place in float64, and what its rounding errors are measured against."""
+    if not shares:
+        return record.recompute()
+    value, size = np.zeros(()), np.zeros(())
+    for share in shares:
+        part = recomputed_share(_cut(share, place))
+        value = value + part
+        size = size + (_terms(share, place) if isinstance(share.op, SOFTMAXES) else np.abs(part))
+    return value, size
+
+
+def _terms(share: Share, place: Place) -> Array:
+    """The sum of the sizes of the terms of a softmax's gradient, which all but cancel out."""
+    d_out = np.abs(in_float64(share.d_out.value[place]))
+    out = in_float64(share.out.value[place])
+    if isinstance(share.op, Softmax):
+        d_out *= out
+        return d_out + out * d_out.sum(axis=-1, keepdims=True)
+    return d_out + np.exp(out) * d_out.sum(axis=-1, keepdims=True)
+
+
+def _places(shape: tuple[int, ...], shares: tuple[Share, ...]) -> Iterator[Place]:
+    """Head by head where no share mixes heads, else all at once."""
+    if shares and all(_by_heads(share, shape) for share in shares):
+        heads = np.ndindex(shape[:2])
+        yield from ((slice(b, b + 1), slice(h, h + 1), *everywhere(shape[2:])) for b, h in heads)
+    elif 0 not in shape:
+        yield everywhere(shape)
+
+
+def _by_heads(share: Share, shape: tuple[int, ...]) -> bool:
+    """Whether batch and heads are leading axes of all that a share reads: none is mixed then."""
+    arrays = [share.d_out, share.out, *share.operands]
+    shapes = [np.shape(array.value) for array in arrays]
+    alike = all(
+        len(one) == 4 and all(a in (1, b) for a, b in zip(one[:2], shape[:2], strict=True))
+        for one in shapes
+    )
+    return alike and len(shape) == 4 and shapes[0][:2] == shape[:2]
+
+
+def _cut(share: Share, place: Place) -> Share:
+    """A share with the part of its arrays that belongs to one head; a whole place is no cut."""
+    if not _by_heads(share, share.operands[share.which].value.shape):
+        return share
+
+    def part(operand: Operand) -> Operand:
+        value = np.asarray(operand.value)
+        ends = tuple(
+            slice(None) if size == 1 else own
+            for size, own in zip(value.shape[:2], place, strict=False)
+        )
+        return Operand(operand.name, value[ends])
+
+    operands = tuple(map(part, share.operands))
+    return share._replace(d_out=part(share.d_out), out=part(share.out), operands=operands)
+
+
+def _rows_sum_to_zero(
+    record: GradientRecord, shares: tuple[Share, ...], stop: Callable[[], None]
+) -> Check:
+    """What a softmax reads may all rise alike without any effect: its gradients sum to 0."""
+    value = record.value
+    worst, tolerance = WorstRow("gradient_rows_sum_to_zero"), tolerance_of(value)
+    tiny = tiny_of(value) * value.shape[-1]
+    for place in row_blocks(value.shape):
+        stop()
+        found = value[place].sum(axis=-1, keepdims=True, dtype=np.float64)
+        size = sum(_terms(share, place).sum(axis=-1, keepdims=True) for share in shares)
+        worst.look_at_rows(place, found, np.zeros_like(found), tolerance * size + tiny)
+
+    def cell_of(row: Index) -> Index:
+        again = record.recompute()[0]
+        return (*row, int(np.argmax(np.abs(in_float64(value[row]) - again[row]))))
+
+    return worst.check_row(cell_of)
