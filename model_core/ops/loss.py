@@ -13,10 +13,13 @@ from model_core.ops.base import (
     Index,
     Op,
     Operand,
+    Origin,
     Term,
     cell,
+    no_gradient,
     number,
     row,
+    summed,
     total,
 )
 
@@ -45,6 +48,11 @@ class CrossEntropy(Op):
     sentence = (
         "The loss is small where the model gave the right next token a high probability; padding "
         "is not counted."
+    )
+    backward_formulas = (
+        r"\overline{\log p_{t,v}} = -\frac{\bar{L}}{N} \left( (1-\varepsilon) \, "
+        r"[\, v = \mathrm{label}_t \,] + \frac{\varepsilon}{V} \right)",
+        "",
     )
 
     def __init__(self, label_smoothing: float = 0.0, pad_id: int = 0) -> None:
@@ -95,11 +103,45 @@ class CrossEntropy(Op):
                 weight = share + (1.0 - self.label_smoothing if token == label else 0.0)
                 value = float(values[token])
                 name = f"-log p[{place[-1]}, {token}] * {weight:g} / {len(places)}"
+                at = (*place, token)
+                factors = (-weight / len(places), value)
+                origins = (None, Origin(log_probs.name, at), Origin(labels.name, place))
                 contribution = -weight * value / len(places)
-                terms.append(Term(name, log_probs.name, (*place, token), contribution))
+                terms.append(Term(name, log_probs.name, at, contribution, factors, origins))
                 parts.append(f"{number(-weight)} * {number(value)}")
         text = f"({total(parts)}) / {number(max(len(places), 1))}"
         return Explanation(math.fsum(term.value for term in terms), text, tuple(terms))
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        if which != 0:
+            raise no_gradient(self, which)
+        log_probs, labels = operands
+        place, token = index[:-1], index[-1]
+        count, label = int((labels.value != self.pad_id).sum()), int(labels.value[place])
+        smoothing, d = self.label_smoothing, cell(d_out, ())
+        shares = []
+        if label == token and label != self.pad_id:
+            shares.append((f"(1.0 - {smoothing!r})", 1.0 - smoothing))
+        if smoothing and label != self.pad_id:
+            width = log_probs.value.shape[-1]
+            shares.append((f"{smoothing!r} / {width}", smoothing / width))
+        gradient, chosen = Origin(d_out.name, (), "gradient"), Origin(labels.name, place)
+        terms = tuple(
+            Term(
+                f"-dL * {share:g} / {count}",
+                d_out.name,
+                (),
+                -d * share / count,
+                (-1.0, d, share, 1 / count),
+                (None, gradient, None, None, chosen),
+            )
+            for _, share in shares
+        )
+        text = total([f"-{number(d)} * {share} / {count}" for share, _ in shares])
+        steps = {"n": float(count), "label": float(label), "smoothing": smoothing, "own": d}
+        return Explanation(math.fsum(term.value for term in terms), text, terms, steps)
 
     def expression(self, names: Sequence[str]) -> str:
         log_probs, labels = names
@@ -109,6 +151,16 @@ class CrossEntropy(Op):
             smooth = self.label_smoothing
             own = f"({1.0 - smooth!r} * {own} + {smooth!r} * {log_probs}.mean(axis=-1))"
         return f"-({own} * {real}).sum() / max({real}.sum(), 1)"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        if which != 0:
+            raise no_gradient(self, which)
+        log_probs, labels = names
+        real, smooth = f"({labels} != {self.pad_id})", self.label_smoothing
+        share = f"(np.arange({log_probs}.shape[-1]) == {labels}[..., None])"
+        if smooth:
+            share = f"({1.0 - smooth!r} * {share} + {smooth!r} / {log_probs}.shape[-1])"
+        return f"-{d_out} * {real}[..., None] * {share} / max({real}.sum(), 1)"
 
 
 class AlignmentLoss(Op):
@@ -123,6 +175,10 @@ class AlignmentLoss(Op):
     formula = r"L = \frac{1}{N} \sum_t -\log w_{t,\mathrm{aligned}(t)}"
     sentence = (
         "One head is rewarded for attending to the source word that each target word translates."
+    )
+    backward_formulas = (
+        r"\bar{w}_{t,s} = -\frac{\bar{L}}{N \, w_{t,s}} \, [\, s = \mathrm{aligned}(t) \,]",
+        "",
     )
 
     SMALLEST = 1e-9
@@ -162,10 +218,45 @@ class AlignmentLoss(Op):
             weight = cell(weights, place)
             contribution = -math.log(max(weight, self.SMALLEST)) / len(places)
             name = f"-log w[{target}, {source}] / {len(places)}"
-            terms.append(Term(name, weights.name, place, contribution))
+            origins = (None, Origin(weights.name, place), Origin(aligned.name, (batch, target)))
+            terms.append(Term(name, weights.name, place, contribution, (), origins))
             parts.append(f"log(max({number(weight)}, {self.SMALLEST!r}))")
         text = f"-({total(parts)}) / {number(max(len(places), 1))}"
         return Explanation(math.fsum(term.value for term in terms), text, tuple(terms))
+
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        if which != 0:
+            raise no_gradient(self, which)
+        weights, aligned = operands
+        batch, head, target, source = index
+        at_row = (batch, target)
+        count, d = int((aligned.value >= 0).sum()), cell(d_out, ())
+        steps = {"n": float(count), "aligned": float(aligned.value[at_row]), "own": d}
+        weight = cell(weights, index)
+        # a weight that counts as the smallest one does not change the loss
+        counts = head == self.head and aligned.value[at_row] == source and weight > self.SMALLEST
+        if not counts:
+            return Explanation(0.0, "0.0", (), steps)
+        value = -d / count / weight
+        term = Term(
+            f"-dL / ({count} * w[{target}, {source}])",
+            d_out.name,
+            (),
+            value,
+            (-1.0, d, 1 / count, 1 / weight),
+            (
+                None,
+                Origin(d_out.name, (), "gradient"),
+                None,
+                None,
+                Origin(weights.name, index),
+                Origin(aligned.name, at_row),
+            ),
+        )
+        text = f"-{number(d)} / ({count} * {number(weight)})"
+        return Explanation(value, text, (term,), steps)
 
     def expression(self, names: Sequence[str]) -> str:
         weights, aligned = names
@@ -174,6 +265,17 @@ class AlignmentLoss(Op):
         logs = f"np.log(np.maximum({own}, {self.SMALLEST!r}))"
         return f"-({logs} * ({aligned} >= 0)).sum() / max(({aligned} >= 0).sum(), 1)"
 
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        if which != 0:
+            raise no_gradient(self, which)
+        weights, aligned = names
+        head = f"(np.arange({weights}.shape[1]) == {self.head})[:, None, None]"
+        source = f"(np.arange({weights}.shape[3]) == {aligned}[:, None, :, None])"
+        slope = (
+            f"-{d_out} / max(({aligned} >= 0).sum(), 1) / np.maximum({weights}, {self.SMALLEST!r})"
+        )
+        return f"np.where({head} & {source} & ({weights} > {self.SMALLEST!r}), {slope}, 0.0)"
+
 
 class WeightedSum(Op):
     """a + coefficient * b.   a, b: ()   returns: ()"""
@@ -181,6 +283,7 @@ class WeightedSum(Op):
     name = "weighted_sum"
     formula = r"L = a + c \, b"
     sentence = "Two losses are added; the coefficient says how much the second one counts."
+    backward_formulas = (r"\bar{a} = \bar{L}", r"\bar{b} = c \, \bar{L}")
 
     def __init__(self, coefficient: float) -> None:
         self.coefficient = float(coefficient)
@@ -196,12 +299,31 @@ class WeightedSum(Op):
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
         a, b = cell(operands[0], index), cell(operands[1], index)
+        other = operands[1].name
+        factors, origins = (self.coefficient, b), (None, Origin(other, index))
+        label = f"{self.coefficient:g} * b"
         terms = (
             Term("a", operands[0].name, index, a),
-            Term(f"{self.coefficient:g} * b", operands[1].name, index, self.coefficient * b),
+            Term(label, other, index, self.coefficient * b, factors, origins),
         )
         text = f"{number(a)} + {number(self.coefficient)} * {number(b)}"
         return Explanation(a + self.coefficient * b, text, terms)
 
+    def explain_backward(
+        self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
+    ) -> Explanation:
+        d, origin = cell(d_out, index), Origin(d_out.name, index, "gradient")
+        if which == 0:
+            return summed([Term("dL", d_out.name, index, d, (), (origin,))])
+        factors, origins = (self.coefficient, d), (None, origin)
+        label = f"{self.coefficient:g} * dL"
+        return summed([Term(label, d_out.name, index, math.prod(factors), factors, origins)])
+
     def expression(self, names: Sequence[str]) -> str:
         return f"{names[0]} + {self.coefficient!r} * {names[1]}"
+
+    def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
+        return f"{self.coefficient!r} * {d_out}" if which else d_out
+
+    def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
+        return np.abs(operands[0]) + np.abs(self.coefficient * operands[1])
