@@ -255,6 +255,11 @@ class GradientRecord:
         return f"GradientRecord({self.site}: read by {readers}; {self.value.shape})"
 
     @property
+    def tape(self) -> GradientTape:
+        """The gradients that it belongs to."""
+        return self._gradients
+
+    @property
     def kind(self) -> Op:
         return self._record.kind
 

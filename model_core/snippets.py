@@ -19,7 +19,7 @@ from model_core.ops.base import Array, Index, Op, Operand
 # An array of more numbers is loaded from a file.
 LONGEST_INLINE = 64
 DATA_FILE = "glassformer-arrays.npz"
-NUMBERS_PER_LINE = 8
+NUMBERS_PER_LINE = 6
 # No names for inputs: what a snippet calls something else, and what np.savez does.
 RESERVED = frozenset(
     {"np", "math", "inf", "nan", "data", "value", "file", "allow_pickle", *keyword.kwlist}
@@ -109,7 +109,7 @@ def gradient_snippet(
         for operand in (share.out, *share.operands):
             labels.setdefault((operand.name, "value"), operand.value)
     names = dict(zip(labels, variable_names([_label(*key) for key in labels]), strict=True))
-    lines = []
+    lines, read = [], ""
     for number, share in enumerate(shares, 1):
         text = share.op.backward_expression(
             share.which,
@@ -117,6 +117,7 @@ def gradient_snippet(
             names[share.out.name, "value"],
             [names[operand.name, "value"] for operand in share.operands],
         )
+        read += f"{text}\n"
         lines += [f"# through {share.consumer_site} ({share.op.name})", f"share_{number} = {text}"]
     if shares:
         total = " + ".join(f"share_{number}" for number in range(1, len(shares) + 1))
@@ -124,7 +125,7 @@ def gradient_snippet(
         constant = "ones" if site == target else "zeros"
         total = f"np.{constant}({value.shape}, dtype=np.{value.dtype})"
     lines.append(f"value = {total}")
-    words = set(re.findall(r"\w+", "\n".join(lines)))
+    words = set(re.findall(r"\w+", read))
     variables = [
         _Variable(
             names[key], f"the gradient of {key[0]}" if key[1] == "gradient" else key[0], held, ""
