@@ -151,6 +151,7 @@ class Linked:
 
     heads: one head, or what is made of all      threshold: weights below are not drawn
     pinned: a side's token whose paths stay lit
+    fact: which number stands below each head of the overview
     """
 
     encoder_layer: int | None = None
@@ -158,6 +159,7 @@ class Linked:
     heads: Literal["mean", "max"] | int = "mean"
     threshold: float = 0.1
     pinned: tuple[Literal["encoder", "decoder"], int] | None = None
+    fact: str = "entropy"
 
 
 @dataclass(frozen=True)
