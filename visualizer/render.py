@@ -15,6 +15,7 @@ from visualizer import actions, navigation
 from visualizer.app import FIRST_MODEL, make_application
 from visualizer.cards import about, title_of
 from visualizer.i18n import tr
+from visualizer.inquirer import answer_all
 from visualizer.lenses.caption import run_message
 from visualizer.main_window import MainWindow
 from visualizer.run import compute, open_entry
@@ -107,6 +108,8 @@ def picture(app: QApplication, state: ViewState, size: QSize) -> QPixmap:
     window.resize(size)
     window.show()
     try:
+        app.processEvents()
+        answer_all(window.store)
         return grab(app, window)
     finally:
         window.close()

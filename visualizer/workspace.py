@@ -5,8 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from visualizer import actions
 from visualizer.panels.base import Panel
 from visualizer.panels.header import HeaderPanel
+from visualizer.panels.logit_lens import LogitLensPanel
 from visualizer.panels.map import MapPanel
 from visualizer.panels.notice import NoticePanel
 from visualizer.panels.prediction import PredictionPanel
@@ -20,6 +22,8 @@ from visualizer.widgets.controls import rule
 # Shares of the window's width, and the least and most pixels of a side panel at 100 %.
 LEFT_SHARE, LEFT_ROOM = 0.156, (196, 300)
 RIGHT_SHARE, RIGHT_ROOM = 0.236, (290, 470)
+# From this height on, at 100 %, the logit lens has a place of its own below the next token.
+ROOMY_HEIGHT = 900
 
 
 class Workspace(QWidget):
@@ -28,11 +32,11 @@ class Workspace(QWidget):
     def __init__(self, store: Store, scale: float, parent: QWidget) -> None:
         super().__init__(parent)
         self.setProperty("role", "page")
-        self._scale = scale
+        self._store, self._scale = store, scale
         self.header, self.notice = HeaderPanel(store), NoticePanel(store)
         self.map, self.stage = MapPanel(store), StagePanel(store)
         self.residual, self.prediction = ResidualPanel(store), PredictionPanel(store)
-        self.transport = TransportPanel(store)
+        self.logit_lens, self.transport = LogitLensPanel(store), TransportPanel(store)
         self.panels: tuple[Panel, ...] = (
             self.header,
             self.notice,
@@ -40,6 +44,7 @@ class Workspace(QWidget):
             self.stage,
             self.residual,
             self.prediction,
+            self.logit_lens,
             self.transport,
         )
         self._lay_out()
@@ -63,6 +68,7 @@ class Workspace(QWidget):
         right.setSpacing(0)
         right.addWidget(self.residual)
         right.addWidget(self.prediction, 1)
+        right.addWidget(self.logit_lens)
         middle.addWidget(self.right)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -77,6 +83,8 @@ class Workspace(QWidget):
     def fit(self, width: int, height: int) -> None:
         """Give the side panels their share of the window."""
         self.residual.table.fit(height)
+        self.logit_lens.fit(height)
+        self._store.dispatch(actions.set_roomy, height >= ROOMY_HEIGHT * self._scale)
         for panel, share, (least, most) in (
             (self.map, LEFT_SHARE, LEFT_ROOM),
             (self.right, RIGHT_SHARE, RIGHT_ROOM),

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from visualizer.inquiries.base import Inquiry
+from visualizer.inquiries.lens import LensInquiry
 
-ALL_INQUIRIES: tuple[type[Inquiry], ...] = ()
+ALL_INQUIRIES: tuple[type[Inquiry], ...] = (LensInquiry,)

@@ -4,38 +4,48 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from visualizer import actions, fonts
+from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
+from visualizer.inquiries.lens import has_lens, lens_beside
+from visualizer.lenses.logit_lens import depth, nothing_to_read, passes
 from visualizer.lenses.prediction import next_token
 from visualizer.navigation import current_place
 from visualizer.panels.base import PLACE, Panel
-from visualizer.state import ViewState, current_tape, current_token, reads_matrix
+from visualizer.state import Beside, ViewState, current_tape, current_token, reads_matrix
 from visualizer.store import Store
 from visualizer.widgets.bars import TokenBars
-from visualizer.widgets.controls import Choice, LabelledSlider, SectionHead, SeedBox
+from visualizer.widgets.controls import Choice, LabelledSlider, SeedBox
 from visualizer.widgets.figures import bits
+from visualizer.widgets.lens_bars import LensBars
+from visualizer.widgets.section_switch import SectionSwitch
 from visualizer.widgets.sentence_field import UndoStaysOutside
 from visualizer.widgets.text_block import TextBlock
 
 CANDIDATES = 12
 STRATEGIES = ("greedy", "sample")
+PARTS: tuple[Beside, ...] = ("next_token", "logit_lens")
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.1, 2.0
 MOST_TOP_K = 50
 
 
 class PredictionPanel(Panel):
-    """Bars of the cursor's decoder row; sliders that switch sampling on when moved."""
+    """Bars of the cursor's decoder row; sliders that switch sampling on when moved.
 
-    watches = frozenset({"run", "cursor", "model", "inputs"})
+    Where the window has no room for the logit lens below, it takes the place of the bars on
+    demand.
+    """
+
+    watches = frozenset({"run", "cursor", "model", "inputs", "readings", "roomy", "beside"})
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
         self.set_ground("surface")
         em = fonts.em(self.font())
-        self.head = SectionHead()
+        self.head = SectionSwitch()
         self.where = TextBlock(2)
         self.bars = TokenBars()
         self.bars.set_limit(CANDIDATES)
+        self.lens = LensBars()
         self.temperature, self.top_k, self.top_p = (LabelledSlider() for _ in range(3))
         self.choice = Choice()
         self.seed = SeedBox()
@@ -49,8 +59,9 @@ class PredictionPanel(Panel):
         for widget in (self.head, self.where):
             column.addWidget(widget)
         # the controls follow the bars; what room is left over lies below both
-        self.bars.setMaximumHeight(self.bars.sizeHint().height())
-        column.addWidget(self.bars, 100)
+        for widget in (self.bars, self.lens):
+            widget.setMaximumHeight(self.bars.sizeHint().height())
+            column.addWidget(widget, 100)
         column.addSpacing(round(0.5 * em))
         for slider in (self.temperature, self.top_k, self.top_p):
             column.addWidget(slider)
@@ -64,8 +75,10 @@ class PredictionPanel(Panel):
         column.addSpacing(round(0.3 * em))
         column.addLayout(row)
         column.addStretch(1)
-        self.carriers = (self.bars,)
-        self.ground("surface", self.head, self.where, self.bars)
+        self.carriers = (self.bars, self.lens)
+        self.ground("surface", self.head, self.where, self.bars, self.lens)
+        self.head.chosen.connect(self._on_part)
+        self.lens.readingClicked.connect(self._on_reading)
         self.temperature.moved.connect(self._on_temperature)
         self.top_k.moved.connect(self._on_top_k)
         self.top_p.moved.connect(self._on_top_p)
@@ -88,19 +101,16 @@ class PredictionPanel(Panel):
         self.seed.setToolTip(tr("ui.seed.tip"))
         self.bars.set_empty_text(tr("ui.next_token.none"))
         self.bars.describe(tr("ui.next_token"))
+        self.lens.describe(tr("lens.title"))
         tips = ("ui.temperature.tip", "ui.top_k.tip", "ui.top_p.tip")
         for slider, key in zip(sliders, tips, strict=True):
             slider.setToolTip(tr(key))
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
-        if fields & PLACE:
-            bars = next_token(state, CANDIDATES)
-            note = "" if bars is None else tr("ui.entropy", bits=bits(bars.entropy_bits))
-            self.head.set_texts(tr("ui.next_token"), note)
-            self.where.set_sentences(*_where(state))
-            self.bars.set_bars(bars)
+        if fields & (PLACE | {"readings", "roomy", "beside"}):
+            self._draw_part(state)
         if fields & {"model"}:
-            for widget in (self.bars, *self.controls):
+            for widget in self.controls:
                 widget.setVisible(not reads_matrix(state.model))
         if fields & {"inputs", "language"}:
             inputs = state.inputs
@@ -110,6 +120,31 @@ class PredictionPanel(Panel):
             self.seed.set_value(inputs.seed)
             options = (tr("ui.greedy"), tr("ui.sample.short"))
             self.choice.set_options(options, STRATEGIES.index(inputs.strategy))
+
+    def _draw_part(self, state: ViewState) -> None:
+        """The bars, or the logit lens in their place."""
+        titles, lens = (tr("ui.next_token"), tr("lens.title")), not state.roomy
+        lens = lens and lens_beside(state)
+        self.lens.setVisible(lens)
+        self.bars.setVisible(not lens and not reads_matrix(state.model))
+        if lens:
+            self.head.set_titles(titles, 1)
+            self.where.set_sentences(passes(state))
+            self.lens.set_empty_text(nothing_to_read(state))
+            self.lens.set_depth(depth(state), waits=has_lens(state))
+            return
+        bars = next_token(state, CANDIDATES)
+        note = "" if bars is None else tr("ui.entropy", bits=bits(bars.entropy_bits))
+        alone = state.roomy or reads_matrix(state.model)
+        self.head.set_titles(titles[:1] if alone else titles, 0, note)
+        self.where.set_sentences(*_where(state))
+        self.bars.set_bars(bars)
+
+    def _on_part(self, part: int) -> None:
+        self.store.dispatch(actions.show_beside, PARTS[part])
+
+    def _on_reading(self, site: str, row: int) -> None:
+        self.store.dispatch(navigation.go_to_record, site, row)
 
     def _on_temperature(self, value: float) -> None:
         self.store.dispatch(actions.set_temperature, value)

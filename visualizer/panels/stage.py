@@ -6,11 +6,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
+from model_core.ops.base import Origin
 from visualizer import actions, fonts, navigation, trail
 from visualizer.i18n import tr
 from visualizer.lenses.caption import Caption, Chip, chips, run_message
 from visualizer.pages.base import Page
 from visualizer.pages.layers import LayersPage
+from visualizer.pages.lens import LensPage
 from visualizer.pages.record import RecordPage
 from visualizer.panels.base import Panel
 from visualizer.state import FIELDS, PageName, ViewState, current_tape
@@ -44,7 +46,7 @@ WATCHED = POINTER | {
 }
 # What may change without the heading and the words above the page being read anew.
 QUIET = POINTER | {"selected", "editing", "audit", "difference"}
-PAGES: tuple[type[Page], ...] = (RecordPage, LayersPage)
+PAGES: tuple[type[Page], ...] = (RecordPage, LayersPage, LensPage)
 # The pages that have a tab of their own, and those that belong under another's.
 TABS: tuple[PageName, ...] = ("record", "layers", "attention", "lens")
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
@@ -112,6 +114,8 @@ class StagePanel(Panel):
         self.tabs.showingChosen.connect(self._on_showing)
         self.tabs.backWanted.connect(self._on_back)
         self.ops.chosen.connect(self._on_op)
+        self.cell.linkClicked.connect(self._on_link)
+        self.cell.shareClicked.connect(self._on_share)
 
     def retranslate(self) -> None:
         self.setAccessibleName(tr("ui.stage"))
@@ -199,6 +203,12 @@ class StagePanel(Panel):
 
     def _on_back(self) -> None:
         self.store.dispatch(trail.go_back)
+
+    def _on_link(self, origin: Origin) -> None:
+        self.store.dispatch(trail.follow, origin)
+
+    def _on_share(self, share: int) -> None:
+        self.store.dispatch(actions.spell_out, share)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """What the page has no use for is the window's."""

@@ -13,12 +13,13 @@ class TextBlock(Canvas):
     """One sentence, and behind it another, muted, where it fits into `lines` lines as a whole.
 
     A first sentence that is too long ends in an ellipsis. The tooltip has everything.
+    scale: of the type
     """
 
-    def __init__(self, lines: int = 2, parent: QWidget | None = None) -> None:
+    def __init__(self, lines: int = 2, parent: QWidget | None = None, scale: float = 1.0) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._most = lines
+        self._most, self._scale = lines, scale
         self._sentences: tuple[str, ...] = ()
 
     def set_sentences(self, *sentences: str) -> None:
@@ -34,7 +35,7 @@ class TextBlock(Canvas):
         return QSize(round(30 * self.em), round(self._most * self._line()))
 
     def _line(self) -> float:
-        return 1.5 * self.em
+        return 1.5 * self._scale * self.em
 
     def paint(self, painter: QPainter) -> None:
         if not self._sentences:
@@ -45,7 +46,7 @@ class TextBlock(Canvas):
         if not fits:
             text = first
             lines, fits = self._broken(text)
-        face = self.face()
+        face = self.face(self._scale)
         painter.setFont(face.font)
         for number, (start, length) in enumerate(lines):
             words = text[start : start + length]
@@ -58,7 +59,7 @@ class TextBlock(Canvas):
 
     def _broken(self, text: str) -> tuple[list[tuple[int, int]], bool]:
         """Start and length of each line, and whether that is the whole text."""
-        layout = QTextLayout(text, self.face().font)
+        layout = QTextLayout(text, self.face(self._scale).font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
@@ -78,4 +79,4 @@ class TextBlock(Canvas):
         painter.setPen(QColor(self.theme.text))
         painter.drawText(QPointF(0, baseline), head)
         painter.setPen(QColor(self.theme.muted))
-        painter.drawText(QPointF(self.face().width(head), baseline), tail)
+        painter.drawText(QPointF(self.face(self._scale).width(head), baseline), tail)
