@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,3 +27,23 @@ def deviations(tape: Tape, variance: str, rows: int | None = None) -> Array:
     op = tape[normalised].kind if normalised in tape else None
     eps = op.eps if isinstance(op, Normalise) else 0.0
     return np.asarray(np.sqrt(value + value.dtype.type(eps)))
+
+
+def over_heads(record: Record, heads: Literal["mean", "max"] | int) -> Array:
+    """One head's cells, or the mean or the maximum of all heads' at each place.
+
+    record: (1, heads, queries, keys)    heads: a number beyond the last means the last
+    returns: (queries, keys); one head's are the record's own
+    """
+    cells = record.value[0]
+    if isinstance(heads, int):
+        return np.asarray(cells[min(heads, len(cells) - 1)])
+    return np.asarray(cells.mean(axis=0) if heads == "mean" else cells.max(axis=0))
+
+
+def strongest_head(record: Record, row: int, column: int) -> int:
+    """The head, from 0, whose number at this place is the largest.
+
+    record: (1, heads, queries, keys)
+    """
+    return int(record.value[0, :, row, column].argmax())
