@@ -157,6 +157,7 @@ def picture(
         low=low,
         high=high,
         source=_source(record, part),
+        owner=tape,
         cell_index=part.cell_index,
         decimals=words.decimals,
         **described,

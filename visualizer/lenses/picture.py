@@ -26,6 +26,7 @@ class Matrix:
     cell_index: (row, column) -> the full index into the record's value
     decimals: of the numbers in the cells, where they fit
     cells: what a cell is to its row and its column, for its name in words
+    owner: the tape: pictures of one owner with equal sources and shapes have the same numbers
     """
 
     values: np.ndarray
@@ -46,6 +47,7 @@ class Matrix:
     cell_index: Callable[[int, int], tuple[int, ...]] | None = None
     decimals: int = 2
     cells: Literal["attention", "dimension", "token", "plain"] = "plain"
+    owner: object = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ def ink(colour: QColor | str) -> QColor:
 class Face:
     """A font at one size: what it measures and the texts it has laid out, each kept."""
 
-    KEPT = 4000
+    KEPT, SETS_KEPT = 4000, 16
 
     def __init__(self, font: QFont, metrics: QFontMetricsF) -> None:
         self.font = font
@@ -53,6 +53,7 @@ class Face:
         self.cap_height = metrics.capHeight()
         self._widths: dict[str, float] = {}
         self._texts: dict[str, QStaticText] = {}
+        self._widest: dict[tuple[str, ...], float] = {}
 
     def width(self, text: str) -> float:
         found = self._widths.get(text)
@@ -60,6 +61,15 @@ class Face:
             if len(self._widths) > self.KEPT:
                 self._widths.clear()
             found = self._widths[text] = self.metrics.horizontalAdvance(text)
+        return found
+
+    def widest(self, texts: tuple[str, ...]) -> float:
+        """The width of the widest of them, kept for the sets of labels that come again."""
+        found = self._widest.get(texts)
+        if found is None:
+            if len(self._widest) >= self.SETS_KEPT:
+                self._widest.clear()
+            found = self._widest[texts] = max(map(self.width, texts), default=0.0)
         return found
 
     def laid_out(self, text: str) -> QStaticText:

@@ -1,26 +1,28 @@
-"""The stage's large heatmap: one labelled matrix with its colour bar."""
+"""The stage's large heatmap: one labelled matrix with its colour bar, all of it or a part."""
 
 from __future__ import annotations
 
-import math
-
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
+from visualizer.lenses.blocks import largest_cell
 from visualizer.lenses.picture import Matrix
-from visualizer.widgets import figures
-from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, write
-from visualizer.widgets.heatmap_cells import CellPainter, as_image, hatch
-from visualizer.widgets.heatmap_layout import NOTE_LINE, TILT, Layout, arrange, shown_labels
+from visualizer.widgets.canvas import CENTRE
+from visualizer.widgets.heatmap_cells import CellPainter, reduced
+from visualizer.widgets.heatmap_layout import Layout, arrange
+from visualizer.widgets.heatmap_words import draw_words
+from visualizer.widgets.zoomable import Zoomable
 
 
-class HeatMap(Canvas):
+class HeatMap(Zoomable):
     """Draws a `Matrix`, tells which cell the pointer is on.
 
     cellHovered(row, column) when the pointer enters a cell, left() when it leaves the cells,
     cellClicked(row, column), and cellDoubleClicked(row, column) of the second click.
+
+    Where several cells share a pixel, the largest of them is shown and told.
     """
 
     cellHovered = Signal(int, int)
@@ -33,11 +35,8 @@ class HeatMap(Canvas):
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._matrix: Matrix | None = None
-        self._layout: Layout | None = None
         self._image: QImage | None = None
         self._cells = CellPainter(self)
-        self._selected: tuple[int, int] | None = None
         self._hovered: tuple[int, int] | None = None
         self._empty = ""
         self._legend = ""
@@ -45,19 +44,25 @@ class HeatMap(Canvas):
     # Setters.
 
     def set_matrix(self, matrix: Matrix | None) -> None:
-        """None, or a matrix without cells, shows the empty text."""
+        """None, or a matrix without cells, shows the empty text.
+
+        The part on show stays as far as the new matrix has it.
+        """
         if matrix is not None and matrix.values.size == 0:
             matrix = None
+        before = self._matrix
         same_places = (
-            matrix is not None
-            and self._matrix is not None
-            and _places_key(matrix) == _places_key(self._matrix)
+            matrix is not None and before is not None and _places_key(matrix) == _places_key(before)
         )
+        if matrix is not None:
+            self.carry_view(matrix.values.shape, matrix.cells)
         self._matrix = matrix
         self._image = None
         if not same_places:
             # no signal: it tells what the pointer does, and the owner knows the new matrix
             self._layout = self._hovered = None
+        self.minimap.set_matrix(matrix)
+        self._settle()
         self.update()
 
     def set_selected(self, cell: tuple[int, int] | None) -> None:
@@ -87,11 +92,16 @@ class HeatMap(Canvas):
 
     def cell_at(self, pos: QPointF) -> tuple[int, int] | None:
         """(row, column) of the cell painted at a logical position."""
-        layout = self._ready()
-        return layout.cells.at(pos.x(), pos.y()) if layout is not None else None
+        layout, matrix = self._ready(), self._matrix
+        if layout is None or matrix is None:
+            return None
+        if layout.rows.block == layout.columns.block == 1:
+            return layout.cells.at(pos.x(), pos.y())
+        block = layout.cells.block_at(pos.x(), pos.y())
+        return block and largest_cell(matrix, layout.rows, layout.columns, block)
 
     def cell_rect(self, row: int, column: int) -> QRectF:
-        """Where a cell is painted, in logical pixels; empty where nothing is drawn."""
+        """Where a cell is painted, in logical pixels; empty where nothing of it is on show."""
         layout = self._ready()
         return layout.cells.rect(row, column) if layout is not None else QRectF()
 
@@ -106,20 +116,24 @@ class HeatMap(Canvas):
     def relayout(self) -> None:
         self._layout = None
         self._image = None
+        self._settle()
 
     def _ready(self) -> Layout | None:
         if self._matrix is None:
             return None
         if self._layout is None or self._layout.cells.ratio != self.devicePixelRatioF():
             pad = self.em
-            self._layout = arrange(
-                self, self._matrix, self._legend, self.width() - pad, self.height() - 0.4 * pad
-            )
+            size = self.width() - pad, self.height() - 0.4 * pad
+            self._layout = arrange(self, self._matrix, self._legend, *size, self._view)
             self._image = None
         return self._layout
 
     def paint(self, painter: QPainter) -> None:
-        matrix, layout = self._matrix, self._ready()
+        matrix, settled = self._matrix, self._layout
+        layout = self._ready()
+        if layout is not settled:
+            # on another screen; what lies on this one is not moved while it is painted
+            QTimer.singleShot(0, self._settle)
         if matrix is None or layout is None:
             painter.fillRect(self.rect(), QColor(self.theme.surface))
             room = QRectF(self.rect()).adjusted(self.em, self.em, -self.em, -self.em)
@@ -127,15 +141,38 @@ class HeatMap(Canvas):
             painter.setPen(QColor(self.theme.muted))
             painter.drawText(room, CENTRE | Qt.TextFlag.TextWordWrap, self._empty)
             return
-        key = (*_places_key(matrix), matrix.current_row, matrix.current_column, self._legend)
-        self.layer(painter, "labels", key, lambda p: self._draw_labels(p, matrix, layout))
+        note = self._note(layout)
+        key = (
+            *_places_key(matrix),
+            matrix.current_row,
+            matrix.current_column,
+            self._legend,
+            note,
+            self._view,
+        )
+        self.layer(
+            painter,
+            "labels",
+            key,
+            lambda p: draw_words(self, p, matrix, layout, self._legend, note),
+        )
         if self._image is None:
-            self._image = self._cells.image(matrix, layout.cells)
+            shown = reduced(matrix, layout.rows, layout.columns)
+            self._image = self._cells.image(shown, layout.cells)
         painter.drawImage(layout.cells.bounds().topLeft(), self._image)
         if self._hovered is not None and self._hovered != self._selected:
             self._frame(painter, layout, self._hovered, 1.0, self.theme.text)
         if self._selected is not None:
             self._frame(painter, layout, self._selected, 2.0, self.theme.accent)
+
+    def _note(self, layout: Layout) -> str:
+        """What a pixel stands for, where it is not one cell."""
+        rows, columns = layout.rows, layout.columns
+        whole, read = rows.block * columns.block, rows.read * columns.read
+        if whole == 1:
+            return ""
+        text = self._words.largest if read == whole else self._words.sampled
+        return text.format(n=read, all=whole)
 
     def _frame(
         self, painter: QPainter, layout: Layout, cell: tuple[int, int], width: float, colour: str
@@ -144,11 +181,7 @@ class HeatMap(Canvas):
 
         All of it lies outside: of a cell two pixels wide nothing would be left.
         """
-        matrix = self._matrix
-        if matrix is None:
-            return
-        rows, columns = matrix.values.shape
-        if not (0 <= cell[0] < rows and 0 <= cell[1] < columns):
+        if not layout.cells.shows(*cell):
             return
         rect = layout.cells.rect(*cell)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -160,121 +193,18 @@ class HeatMap(Canvas):
         painter.setPen(pen)
         painter.drawRect(rect.adjusted(-out, -out, out, out))
 
-    def _draw_labels(self, painter: QPainter, matrix: Matrix, layout: Layout) -> None:
-        self._draw_row_labels(painter, matrix, layout)
-        self._draw_column_labels(painter, matrix, layout)
-        self._draw_titles(painter, matrix, layout)
-        if layout.colour_bar is not None:
-            self._draw_colour_bar(painter, matrix, layout.colour_bar)
-        if layout.legend is not None:
-            self._draw_legend(painter, layout.legend)
-
-    def _draw_row_labels(self, painter: QPainter, matrix: Matrix, layout: Layout) -> None:
-        theme, em = self.theme, self.em
-        centres = layout.cells.row_centres()
-        face, small = self.face(layout.row_scale), self.face(min(layout.row_scale, fonts.SMALL))
-        left, right = layout.row_labels
-        for row in shown_labels(len(matrix.row_labels), layout.row_step, matrix.current_row):
-            y = float(centres[row]) - em
-            colour = theme.accent if row == matrix.current_row else theme.text
-            label = QRectF(left, y, right - left, 2 * em)
-            write(painter, label, matrix.row_labels[row], face, colour, RIGHT)
-            if layout.row_notes is not None and row < len(matrix.row_notes):
-                start, end = layout.row_notes
-                note = QRectF(start, y, end - start, 2 * em)
-                shade = theme.accent if row == matrix.current_row else theme.muted
-                write(painter, note, matrix.row_notes[row], small, shade, LEFT)
-
-    def _draw_column_labels(self, painter: QPainter, matrix: Matrix, layout: Layout) -> None:
-        theme, em = self.theme, self.em
-        labels = matrix.column_labels
-        centres = layout.cells.column_centres()
-        bounds = layout.cells.bounds()
-        face = self.face(layout.column_scale)
-        cell = bounds.width() / max(len(labels), 1)
-        notes = matrix.column_notes or ("",) * len(labels)
-        lift = NOTE_LINE * em if any(notes) else 0.0
-        for column in shown_labels(len(labels), layout.column_step, matrix.current_column):
-            colour = theme.accent if column == matrix.current_column else theme.text
-            text, x = labels[column], float(centres[column])
-            if layout.slant == "flat":
-                room = max(cell * layout.column_step, face.width(text))
-                rect = QRectF(x - room / 2, bounds.top() - 1.75 * em - lift, room, 1.6 * em)
-                write(painter, rect, text, face, colour)
-                if notes[column]:
-                    rect = QRectF(x - cell / 2, bounds.top() - 1.4 * em, cell, 1.2 * em)
-                    write(painter, rect, notes[column], self.face(fonts.SMALL), theme.muted)
-                continue
-            text = f"{text} {notes[column]}".rstrip()
-            painter.save()
-            angle = TILT if layout.slant == "tilted" else 90.0
-            sink = face.cap_height / 2 * (1.0 if angle == 90.0 else 0.6)
-            painter.translate(x + sink, bounds.top() - 0.45 * em)
-            painter.rotate(-angle)
-            length = (layout.head_height - 0.7 * em) / math.sin(math.radians(angle))
-            painter.setFont(face.font)
-            painter.setPen(QColor(colour))
-            painter.drawText(QPointF(0, 0), face.elided(text, length))
-            painter.restore()
-
-    def _draw_titles(self, painter: QPainter, matrix: Matrix, layout: Layout) -> None:
-        small, em = self.face(fonts.SMALL), self.em
-        bounds = layout.cells.bounds()
-        if matrix.column_title:
-            width = layout.caption_right - bounds.left()
-            rect = QRectF(bounds.left(), bounds.bottom() + 0.35 * em, width, 1.5 * em)
-            # what comes behind a dot is left out before anything is cut
-            title = matrix.column_title
-            while small.width(title) > width and " · " in title:
-                title = title.rsplit(" · ", 1)[0]
-            write(painter, rect, title, small, self.theme.muted, LEFT)
-        if matrix.row_title and layout.row_title is not None:
-            painter.setFont(small.font)
-            painter.setPen(QColor(self.theme.muted))
-            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
-            painter.drawText(layout.row_title, flags | Qt.TextFlag.TextWordWrap, matrix.row_title)
-        elif matrix.row_title and layout.row_title_x is not None:
-            length = min(max(bounds.height(), small.width(matrix.row_title)), self.height() - em)
-            middle = max(bounds.center().y(), length / 2 + 0.4 * em)
-            painter.save()
-            painter.translate(layout.row_title_x, middle)
-            painter.rotate(-90)
-            rect = QRectF(-length / 2, -0.7 * em, length, 1.4 * em)
-            write(painter, rect, matrix.row_title, small, self.theme.muted, CENTRE)
-            painter.restore()
-
-    def _draw_colour_bar(self, painter: QPainter, matrix: Matrix, bar: QRectF) -> None:
-        small, em = self.face(fonts.SMALL), self.em
-        column = self.theme.packed_table(matrix.palette)[::-1].reshape(256, 1)
-        painter.drawImage(bar, as_image(column))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setPen(QPen(QColor(self.theme.border_strong), 1.0))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(bar)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        half = small.cap_height / 2
-        marks = [(matrix.high, bar.top() + half), (matrix.low, bar.bottom() - half)]
-        if bar.height() >= 4 * em:
-            marks.append(((matrix.low + matrix.high) / 2, bar.center().y()))
-        for value, y in marks:
-            rect = QRectF(bar.right() + 0.4 * em, y - 0.7 * em, 5 * em, 1.4 * em)
-            write(painter, rect, figures.bound(value), small, self.theme.muted, LEFT)
-
-    def _draw_legend(self, painter: QPainter, rect: QRectF) -> None:
-        em, ratio = self.em, self.devicePixelRatioF()
-        side = round(0.85 * em * ratio)
-        swatch = as_image(hatch(side, side, ratio, self.theme))
-        swatch.setDevicePixelRatio(ratio)
-        top = self.snap(rect.center().y() - side / ratio / 2)
-        painter.drawImage(QPointF(self.snap(rect.left()), top), swatch)
-        box(painter, QRectF(rect.left(), top, side / ratio, side / ratio), None, self.theme.border)
-        text = rect.adjusted(1.25 * em, 0, 0, 0)
-        write(painter, text, self._legend, self.face(fonts.SMALL), self.theme.muted, LEFT)
-
     # The pointer.
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._turn_to(self._gestures.drag(event.position(), self._area()))
+            if self._gestures.dragging:
+                self.setCursor(Qt.CursorShape.ClosedHandCursor)
+                return
         self._hover(self.cell_at(event.position()))
+
+    def _hover_at(self, pos: QPointF) -> None:
+        self._hover(self.cell_at(pos))
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hover(None)
@@ -291,13 +221,31 @@ class HeatMap(Canvas):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         cell = self.cell_at(event.position())
-        if cell is not None and event.button() == Qt.MouseButton.LeftButton:
+        if cell is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        if self._view is None or self._view.is_whole:
             self.cellClicked.emit(*cell)
+        else:
+            # the release tells whether it was a click or a drag
+            self._gestures.press(event.position(), self._view)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        self.unsetCursor()
+        if self._gestures.release():
+            cell = self.cell_at(event.position())
+            if cell is not None:
+                self.cellClicked.emit(*cell)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
         cell = self.cell_at(event.position())
-        if cell is not None and event.button() == Qt.MouseButton.LeftButton:
+        if cell is not None:
             self.cellDoubleClicked.emit(*cell)
+        else:
+            self.fit()
 
 
 def _places_key(matrix: Matrix) -> tuple[object, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from visualizer import fonts
+from visualizer.lenses import blocks
 from visualizer.lenses.picture import Matrix
 from visualizer.theme import INK_DARK, INK_LIGHT, Theme
 from visualizer.widgets import figures
@@ -21,23 +24,32 @@ def colour_indices(values: np.ndarray, low: float, high: float) -> np.ndarray:
     span = high - low
     if not span > 0:
         return np.full(values.shape, 128, np.uint8)
+    kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        place = (values - low) * (255.0 / span) + 0.5
-    place = np.nan_to_num(place, nan=0.0, posinf=255.0, neginf=0.0)
-    return np.clip(place, 0, 255).astype(np.uint8)
+        place = np.subtract(values, low, dtype=kind)
+        place *= 255.0 / span
+        place += 0.5
+    # fmax takes the number where the other is none
+    np.fmax(place, 0.0, out=place)
+    np.minimum(place, 255.0, out=place)
+    return place.astype(np.uint8)
 
 
 def masked(matrix: Matrix) -> np.ndarray | None:
     """The cells that are drawn hatched: hidden ones, and the closed cells of a mask."""
-    hidden = matrix.hidden
-    if matrix.palette == "mask":
-        closed = np.asarray(matrix.values, dtype=np.float64) < 0.5
-        hidden = closed if hidden is None else hidden | closed
-    if matrix.values.dtype.kind == "f":
-        broken = np.isnan(matrix.values)
-        if broken.any():
-            hidden = broken if hidden is None else hidden | broken
-    return hidden
+    return blocks.masked(matrix, matrix.values, matrix.hidden)
+
+
+def reduced(matrix: Matrix, rows: blocks.Span, columns: blocks.Span) -> Matrix:
+    """The part on show with one cell per block, kept where it had to be looked for."""
+    if rows.block == columns.block == 1:
+        values, hidden = blocks.largest(matrix, rows, columns)
+    else:
+        key = ("largest", matrix.source, matrix.values.shape, matrix.palette, rows, columns)
+        values, hidden = blocks.keep(
+            matrix.owner, key, lambda: blocks.largest(matrix, rows, columns)
+        )
+    return replace(matrix, values=values, hidden=hidden)
 
 
 def thumbnail(matrix: Matrix, theme: Theme) -> QImage:
@@ -160,7 +172,7 @@ class CellPainter:
         index: np.ndarray,
         hidden: np.ndarray | None,
     ) -> None:
-        cell = cells.rect(0, 0)
+        cell = cells.smallest()
         chosen = self._choose(matrix, cell.width(), cell.height())
         if chosen is None:
             return

@@ -1,0 +1,179 @@
+"""Where a picture has more cells than pixels: the largest cell of each block stands for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from visualizer.lenses.picture import Matrix
+
+Array = np.ndarray[Any, Any]
+Kept = TypeVar("Kept")
+
+# What may be read for one picture. Of larger ones a part of each block is read, evenly spread.
+MOST_READ = 1_500_000
+
+
+@dataclass(frozen=True)
+class Span:
+    """The cells of one axis: `count` from `first` on, in blocks of `block`, the last may be less.
+
+    read: how many of a block are read, evenly spread; all of them where it equals `block`
+    """
+
+    first: int
+    count: int
+    block: int = 1
+    read: int = 1
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.count // self.block)
+
+    def cells_of(self, block: int) -> Array:
+        """The indices that are read of one block."""
+        return self._indices()[block * self.read : (block + 1) * self.read]
+
+    def _indices(self) -> Array:
+        """(blocks * read,) indices; behind the end of the span the last cell stands again."""
+        within = np.arange(self.read) * self.block // self.read
+        all_of_them = np.arange(self.blocks)[:, None] * self.block + within
+        return self.first + np.minimum(all_of_them, self.count - 1).ravel()
+
+    def take(self, values: Array, axis: int) -> Array:
+        """The cells that are read along an axis: (…, blocks * read, …)."""
+        end = self.first + self.count
+        whole = self.read == self.block and self.count == self.blocks * self.block
+        if whole:
+            return values[self.first : end] if axis == 0 else values[:, self.first : end]
+        return values.take(self._indices(), axis=axis)
+
+
+def spans(
+    shape: tuple[int, int],
+    room: tuple[int, int],
+    view: tuple[int, int, int, int] | None = None,
+    most: int = MOST_READ,
+) -> tuple[Span, Span]:
+    """How rows and columns are put together to leave a pixel for each.
+
+    room: pixels down and across    view: (first row, rows, first column, columns), else all
+    """
+    first_row, rows, first_column, columns = view or (0, shape[0], 0, shape[1])
+    down, across = (-(-n // max(pixels, 1)) for n, pixels in zip((rows, columns), room))
+    read_down, read_across = down, across
+    # whole columns of a block first: neighbours of one row lie side by side in memory
+    blocks = -(-rows // down) * -(-columns // across)
+    if blocks * read_down * read_across > most:
+        read_down = max(min(down, most // (blocks * read_across)), 1)
+    if blocks * read_down * read_across > most:
+        read_across = max(min(across, most // (blocks * read_down)), 1)
+    return (
+        Span(first_row, rows, down, read_down),
+        Span(first_column, columns, across, read_across),
+    )
+
+
+def masked(matrix: Matrix, values: Array, hidden: Array | None) -> Array | None:
+    """The cells that are drawn hatched: hidden ones, closed cells of a mask, and no numbers.
+
+    values, hidden: the cells of the matrix that are looked at
+    """
+    if matrix.palette == "mask":
+        closed = ~values if values.dtype == np.bool_ else np.asarray(values, np.float64) < 0.5
+        hidden = closed if hidden is None else hidden | closed
+    if values.dtype.kind == "f":
+        broken = np.isnan(values)
+        if broken.any():
+            hidden = broken if hidden is None else hidden | broken
+    return hidden
+
+
+def largest(matrix: Matrix, rows: Span, columns: Span) -> tuple[Array, Array | None]:
+    """Of each block the number that stands for it, and whether all of it is drawn hatched.
+
+    That is the largest of the cells that are not hatched; of signed numbers the farthest from 0.
+    returns: (row blocks, column blocks) each; the second is None where nothing is hatched
+    """
+    part = columns.take(rows.take(matrix.values, 0), 1)
+    hidden = matrix.hidden
+    covered = masked(
+        matrix, part, None if hidden is None else columns.take(rows.take(hidden, 0), 1)
+    )
+    if covered is not None and not covered.any():
+        covered = None
+    if rows.block == columns.block == 1:
+        return part, covered
+    if part.dtype == np.bool_:
+        found = _reduced(np.logical_or, part, rows, columns)
+    else:
+        lowest = part if covered is None else np.where(covered, _least(part.dtype), part)
+        found = _reduced(np.maximum, lowest, rows, columns)
+        if is_signed(matrix):
+            most = part if covered is None else np.where(covered, -_least(part.dtype), part)
+            least = _reduced(np.minimum, most, rows, columns)
+            # of a block that is hidden whole both are infinite, and nothing is told of them
+            found = np.where(-least > found, least, found)
+    return found, None if covered is None else _reduced(np.logical_and, covered, rows, columns)
+
+
+def largest_cell(
+    matrix: Matrix, rows: Span, columns: Span, block: tuple[int, int]
+) -> tuple[int, int]:
+    """Which cell it is that stands for a block."""
+    down, across = rows.cells_of(block[0]), columns.cells_of(block[1])
+    there = np.ix_(down, across)
+    part = matrix.values[there]
+    covered = masked(matrix, part, None if matrix.hidden is None else matrix.hidden[there])
+    sizes = np.abs(part) if is_signed(matrix) else part
+    if covered is not None and not covered.all():
+        # below every number that is shown, -inf included
+        sizes = np.where(covered, np.nan, sizes.astype(np.float64))
+        place = int(np.nanargmax(sizes))
+    else:
+        place = 0 if covered is not None else int(sizes.argmax())
+    return int(down[place // across.size]), int(across[place % across.size])
+
+
+def _reduced(combine: np.ufunc, part: Array, rows: Span, columns: Span) -> Array:
+    # one axis after the other, rows first: along whole rows NumPy is an order faster
+    if rows.read > 1:
+        part = combine.reduce(part.reshape(rows.blocks, rows.read, part.shape[1]), axis=1)
+    if columns.read > 1:
+        part = combine.reduce(part.reshape(part.shape[0], columns.blocks, columns.read), axis=2)
+    return part
+
+
+def _least(dtype: np.dtype[Any]) -> Any:
+    return np.iinfo(dtype).min + 1 if dtype.kind in "iu" else dtype.type(-np.inf)
+
+
+def is_signed(matrix: Matrix) -> bool:
+    """Whether the size of a number counts, and not its sign."""
+    return matrix.palette == "diverging"
+
+
+_kept: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()
+
+
+def keep(owner: Any, key: Hashable, make: Callable[[], Kept], most: int = 64) -> Kept:
+    """What `make` gives, made once as long as the owner (a tape) lives; without one every time.
+
+    most: how many things are kept for one owner, the newest of them
+    """
+    if owner is None:
+        return make()
+    things = _kept.setdefault(owner, {})
+    if key in things:
+        # the last in the row goes last
+        found: Kept = things.pop(key)
+    else:
+        found = make()
+        while len(things) >= most:
+            del things[next(iter(things))]
+    things[key] = found
+    return found
