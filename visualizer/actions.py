@@ -291,6 +291,11 @@ def set_roomy(state: ViewState, roomy: bool) -> ViewState:
     return replace(state, roomy=roomy)
 
 
+def spell_out(state: ViewState, share: int) -> ViewState:
+    """Which part of a gradient is spelled out; a negative number for none but all together."""
+    return replace(state, share=share if share >= 0 else None)
+
+
 def set_playing(state: ViewState, playing: bool) -> ViewState:
     """Play only where there is something to play."""
     return replace(state, playing=playing and state.run is not None and state.run.tape is not None)

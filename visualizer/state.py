@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+from model_core.gradients import GradientTape, Target
 from model_core.tape import Tape
 from model_core.tokenizers import SPECIAL_TOKENS
 
@@ -213,7 +214,7 @@ class ViewState:
     hovered_site: str | None = None
     page: PageName = "record"
     showing: Showing = "values"
-    target: Any = None
+    target: Target | None = None
     share: int | None = None
     parameter: Spot | None = None
     linked: Linked = field(default_factory=Linked)
@@ -265,9 +266,34 @@ def current_token(state: ViewState) -> int:
     return run.last_content if wish is None else max(0, min(wish, run.rows - 1))
 
 
+def target_of(state: ViewState) -> Target:
+    """What gradients are of: the chosen target, else the token that the cursor's row predicts."""
+    if state.target is not None:
+        return state.target
+    row = current_token(state)
+    chosen = () if state.run is None else state.run.chosen
+    return Target("log_prob", row, chosen[row] if row < len(chosen) else 0)
+
+
+def gradients_key(state: ViewState) -> tuple[int, Target] | None:
+    """Which gradients the state asks for; None where values are on show or there is no run."""
+    run = state.run
+    if state.showing != "gradients" or run is None or run.tape is None or not run.rows:
+        return None
+    return run.number, target_of(state)
+
+
+def shown_gradients(state: ViewState) -> GradientTape | None:
+    """The gradients on show: those that were asked for, once they have come."""
+    found, key = state.gradients, gradients_key(state)
+    return found.result if found is not None and key is not None and found.key == key else None
+
+
 def current_tape(state: ViewState) -> Tape | None:
-    """The tape on show, if there is one."""
-    return None if state.run is None else state.run.tape
+    """The tape on show, if there is one; the gradients in its place, which read like a tape."""
+    if state.run is None:
+        return None
+    return cast(Tape, shown_gradients(state)) or state.run.tape
 
 
 def shown_site(state: ViewState) -> str | None:

@@ -40,8 +40,9 @@ def follow(state: ViewState, origin: Origin) -> ViewState:
     if origin.name in tape:
         return _at_record(there, tape.plan.resolve(origin.name), origin.index)
     if origin.name in tape.parameters:
-        there = replace(there, parameter=Spot(origin.name, origin.index), editing=None)
-        return show_page(there, "parameter")
+        spot = Spot(origin.name, origin.index)
+        there = replace(there, parameter=spot, selected=None, hovered=None, hovered_site=None)
+        return replace(there, page="parameter", editing=None)
     return state
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from visualizer.i18n import tr
 from visualizer.lenses.arithmetic import Question, calculation
+from visualizer.lenses.backward import gradient_lines
 from visualizer.lenses.line import Lines, plain_text
 from visualizer.lenses.numbers import exact, figure
 from visualizer.lenses.picture import Matrix
-from visualizer.state import FINE_DECIMALS, Cell, ViewState, current_tape, shown_site
+from visualizer.state import FINE_DECIMALS, Cell, ViewState, current_tape, shown_gradients, shown_site
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,12 @@ def cell_text(state: ViewState, matrix: Matrix, cell: Cell) -> CellText | None:
     else:
         said, full = figure(value, decimals), exact(value)
     lines: Lines = ()
-    if not hidden:
+    gradients = shown_gradients(state)
+    if gradients is not None:
+        # a hidden score has a gradient too: it is zero, and the rule says why
+        hidden = False
+        lines = gradient_lines(gradients, site, index, said, decimals, state.share)
+    elif not hidden:
         question = Question(record, index, record.explain(index), decimals, state.count_from)
         lines = calculation(question, said)
     return CellText(cell_name(matrix, cell), site, lines, said, full, hidden)

@@ -13,6 +13,7 @@ from visualizer.lenses.caption import Caption, Chip, chips, run_message
 from visualizer.pages.base import Page
 from visualizer.pages.layers import LayersPage
 from visualizer.pages.lens import LensPage
+from visualizer.pages.parameter import ParameterPage
 from visualizer.pages.record import RecordPage
 from visualizer.panels.base import Panel
 from visualizer.state import FIELDS, PageName, ViewState, current_tape
@@ -46,7 +47,7 @@ WATCHED = POINTER | {
 }
 # What may change without the heading and the words above the page being read anew.
 QUIET = POINTER | {"selected", "editing", "audit", "difference"}
-PAGES: tuple[type[Page], ...] = (RecordPage, LayersPage, LensPage)
+PAGES: tuple[type[Page], ...] = (RecordPage, LayersPage, LensPage, ParameterPage)
 # The pages that have a tab of their own, and those that belong under another's.
 TABS: tuple[PageName, ...] = ("record", "layers", "attention", "lens")
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
