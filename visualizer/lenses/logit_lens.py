@@ -91,7 +91,7 @@ class Depth:
 class LensGrid:
     """Every decoder row against every state.
 
-    groups: title, first column and number of columns of each layer
+    groups: title, number, first column and count of columns of each layer
     final_probability: (rows, columns), what the colours tell
     current_row, current_column: where the cursor is
     """
@@ -102,7 +102,7 @@ class LensGrid:
     row_labels: tuple[str, ...]
     row_notes: tuple[str, ...]
     columns: tuple[str, ...]
-    groups: tuple[tuple[str, int, int], ...]
+    groups: tuple[tuple[str, str, int, int], ...]
     titles: tuple[str, ...]
     current_row: int | None
     current_column: int | None
@@ -220,7 +220,7 @@ def nothing_to_read(state: ViewState) -> str:
 def lens_caption(state: ViewState) -> Caption:
     """The words around the grid."""
     lens = current_readings(state)
-    site = "" if lens is None else " · ".join(lens.through)
+    site = "" if lens is None else " · ".join(_shortened(lens.through))
     return Caption(
         side="decoder",
         side_title=tr("side.decoder"),
@@ -233,6 +233,13 @@ def lens_caption(state: ViewState) -> Caption:
         sentence=tr("lens.sentence"),
         why=passes(state),
     )
+
+
+def _shortened(through: Sequence[str]) -> tuple[str, ...]:
+    """The names with all of the final norm's as one."""
+    norm = "decoder.norm"
+    found = (norm if name.startswith(f"{norm}.") else name for name in through)
+    return tuple(dict.fromkeys(found))
 
 
 def _formula(lens: LogitLens) -> str:
@@ -258,14 +265,16 @@ def _layer_ends(found: Sequence[State], count_from: int) -> tuple[tuple[int, str
     return tuple(ends)
 
 
-def _groups(found: Sequence[State], count_from: int) -> tuple[tuple[str, int, int], ...]:
-    groups: list[tuple[str, int, int]] = []
+def _groups(found: Sequence[State], count_from: int) -> tuple[tuple[str, str, int, int], ...]:
+    groups: list[tuple[str, str, int, int]] = []
     for start, s in enumerate(found):
         if start and found[start - 1].layer == s.layer:
-            title, first, count = groups[-1]
-            groups[-1] = (title, first, count + 1)
+            groups[-1] = (*groups[-1][:3], groups[-1][3] + 1)
+        elif s.layer is None:
+            groups.append(("", "", start, 1))
         else:
-            groups.append(("" if s.layer is None else _layer(s.layer, count_from), start, 1))
+            number = str(s.layer + count_from)
+            groups.append((_layer(s.layer, count_from), number, start, 1))
     return tuple(groups)
 
 

@@ -68,10 +68,7 @@ class LogitLensPanel(Panel):
         self.through.set_sentences(passes(state))
 
     def _take_lines(self) -> None:
-        every, brief = self._states
-        most = max(self.bars.lines_in(self._room), 3)
-        lines = every if every <= most else min(brief, most)
-        self.bars.setFixedHeight(self.bars.height_of(lines))
+        self.bars.setFixedHeight(self.bars.height_for(*self._states, self._room))
 
     def _on_clicked(self, site: str, row: int) -> None:
         self.store.dispatch(navigation.go_to_record, site, row)

@@ -70,6 +70,13 @@ class LensBars(PointedCanvas):
         """The height that so many lines take."""
         return round(self._head() + lines * self._line())
 
+    def height_for(self, states: int, brief: int, room: float) -> int:
+        """The height that fits what is shown of so many states, or layers, in so much room."""
+        most = max(self.lines_in(room), 3)
+        if states <= most:
+            return self.height_of(states)
+        return self.height_of(-(-brief // -(-brief // most)))
+
     def lines_in(self, height: float) -> int:
         """How many lines so much height has room for."""
         return int((height - self._head() + 0.5) / self._line())
@@ -130,8 +137,7 @@ class LensBars(PointedCanvas):
         token = max(face.width(reading.token) for reading in readings) + 0.5 * em
         token = min(max(token, 2.6 * em), 6.5 * em, 0.22 * width)
         share = max(max(digits.width(text) for text in texts), 3.2 * em)
-        rank = max(max(small.width(text) for text in ranks), small.width(depth.rank_head))
-        rank = min(rank + 0.9 * em, 0.27 * width)
+        rank = min(max(small.width(text) for text in ranks) + 0.9 * em, 0.27 * width)
         start = inset + label + token
         bar = max(width - start - share - rank - inset, 0.0)
         head = self._head()
@@ -139,7 +145,7 @@ class LensBars(PointedCanvas):
         write(
             painter, QRectF(start - token, 0, token + bar, head), depth.top_head, faint, muted, LEFT
         )
-        place = QRectF(width - rank - inset - em, 0, rank + em, head)
+        place = QRectF(width - rank - share - inset, 0, rank + share, head)
         write(painter, place, depth.rank_head, faint, muted, RIGHT)
         for line, ((number, title), reading) in enumerate(zip(shown, readings)):
             top = self.snap(head + line * self._line())

@@ -21,7 +21,7 @@ from visualizer.widgets.lens_bars import PATIENCE
 # Cells grow no larger than this, in em: beyond it the eye loses the line.
 WIDEST, HIGHEST = 9.5, 4.2
 # From here on, in em, a cell has room for its token, and for a number below it.
-TOKEN_WIDTH, TOKEN_HEIGHT = 1.5, 1.15
+TOKEN_WIDTH, TOKEN_HEIGHT = 1.25, 1.15
 NUMBER_WIDTH, NUMBER_HEIGHT = 3.2, 2.5
 
 
@@ -83,11 +83,13 @@ class LensCells(Canvas):
                 self._patience.start()
             return
         self._patience.stop()
-        if _key(grid) == _key(self._grid):
+        same, here = _key(grid) == _key(self._grid), _here(grid) == _here(self._grid)
+        if same and here:
             return
         self._grid = grid
-        self._hovered = None
-        self.relayout()
+        if not same:
+            self._hovered = None
+            self.relayout()
         self.update()
 
     def _give_up(self) -> None:
@@ -165,7 +167,15 @@ class LensCells(Canvas):
             painter.setPen(QColor(self.theme.muted))
             painter.drawText(room, CENTRE | Qt.TextFlag.TextWordWrap, self._empty)
             return
-        self.layer(painter, "whole", self._generation, lambda p: self._draw(p, grid, layout))
+        # a step moves the marks alone
+        self.layer(painter, "cells", self._generation, lambda p: self._draw(p, grid, layout))
+        self._draw_heads(painter, grid, layout)
+        self._draw_rows(painter, grid, layout)
+        if grid.current_row is not None and grid.current_column is not None:
+            rect = layout.cells.rect(grid.current_row, grid.current_column)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(self.theme.accent), 2.0))
+            painter.drawRect(rect.adjusted(-1, -1, 1, 1))
         if self._hovered is not None:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(self.theme.text), 1.5))
@@ -174,15 +184,8 @@ class LensCells(Canvas):
     def _draw(self, painter: QPainter, grid: LensGrid, layout: Layout) -> None:
         index = colour_indices(grid.final_probability, 0.0, 1.0)
         self._draw_cells(painter, layout.cells, index)
-        self._draw_heads(painter, grid, layout)
-        self._draw_rows(painter, grid, layout)
         self._draw_tokens(painter, grid, layout, index)
         self._draw_legend(painter, layout)
-        if grid.current_row is not None and grid.current_column is not None:
-            rect = layout.cells.rect(grid.current_row, grid.current_column)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(self.theme.accent), 2.0))
-            painter.drawRect(rect.adjusted(-1, -1, 1, 1))
 
     def _draw_cells(self, painter: QPainter, cells: Cells, index: np.ndarray) -> None:
         colours = self.theme.packed_table("sequential")[index]
@@ -201,15 +204,15 @@ class LensCells(Canvas):
         """The layers, each with a line over its states, and the sublayers where they fit."""
         theme, em, cells = self.theme, self.em, layout.cells
         top, small = cells.bounds().top(), self.face(fonts.SMALL)
-        widest = max((small.width(title) for title, _, _ in grid.groups), default=0.0)
-        for title, first, count in grid.groups:
+        widest = max((small.width(title) for title, *_ in grid.groups), default=0.0)
+        for title, number, first, count in grid.groups:
             span = cells.rect(0, first).united(cells.rect(0, first + count - 1))
             here = grid.current_column is not None and first <= grid.current_column < first + count
             ink = theme.accent if here else theme.muted
             if title and span.width() >= 0.6 * em:
                 line = QRectF(span.left(), self.snap(top - 1.75 * em), span.width(), 1.0)
                 painter.fillRect(line, QColor(theme.border_strong))
-                text = title if span.width() >= widest else title.strip().split()[-1]
+                text = title if span.width() >= widest else number
                 place = QRectF(span.left(), top - 3.1 * em, span.width(), 1.3 * em)
                 write(painter, place, text, small, ink)
             if not layout.named and title:
@@ -247,7 +250,9 @@ class LensCells(Canvas):
         em, high = self.em, layout.cells.rect(0, 0).height()
         white = self.theme.ink("sequential")[index]
         settled = grid.settled
+        wide = layout.cells.rect(0, 0).width()
         scale = fonts.NORMAL if high >= 1.5 * em else fonts.SMALL
+        scale = scale if wide >= 2.2 * em else 0.76
         face, small = self.face(scale), self.face(0.76)
         rows, columns = index.shape
         for row in range(rows):
@@ -337,7 +342,9 @@ class LensCells(Canvas):
 
 
 def _key(grid: LensGrid | None) -> tuple[object, ...] | None:
-    """What decides the picture."""
-    if grid is None:
-        return None
-    return (id(grid.lens), grid.current_row, grid.current_column, grid.titles, grid.columns)
+    """What decides the picture, the marks left aside."""
+    return None if grid is None else (id(grid.lens), grid.titles, grid.columns)
+
+
+def _here(grid: LensGrid | None) -> tuple[int | None, int | None]:
+    return (None, None) if grid is None else (grid.current_row, grid.current_column)
