@@ -242,9 +242,7 @@ def test_masked_cells_of_a_thumbnail_are_hatched_and_zeros_are_not(qtbot, name):
     head = matrix(4, 4, values=values, hidden=hidden, palette="diverging", low=-1.0)
     strip.set_heads((head,), ("head 1",), 0)
     picture = strip.grab().toImage()
-    card = strip.rect_of(0)
-    inner = card.adjusted(0.5 * strip.em, 1.6 * strip.em, -0.5 * strip.em, -0.5 * strip.em)
-    place = strip._picture_rect(inner, strip._images[0])
+    place = strip.picture_rect(0)
     wide, high = place.width() / 4, place.height() / 4
 
     def colours(row: int, column: int) -> set[int]:

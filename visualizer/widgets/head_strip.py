@@ -9,10 +9,11 @@ from PySide6.QtGui import QHelpEvent, QImage, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
+from visualizer.lenses.blocks import spans
 from visualizer.lenses.picture import Matrix
 from visualizer.theme import Theme
 from visualizer.widgets.canvas import LEFT, box, write
-from visualizer.widgets.heatmap_cells import hatch_over, thumbnail
+from visualizer.widgets.heatmap_cells import hatch_over, reduced, thumbnail
 from visualizer.widgets.pointing import PointedCanvas
 
 
@@ -33,24 +34,27 @@ class HeadStrip(PointedCanvas):
         self._chosen = 0
         self._hovered: int | None = None
         self._scroll = 0.0
-        self._images: list[QImage] | None = None
+        self._pictures: dict[int, tuple[QRectF, Matrix, QImage]] = {}
         self._hatches: dict[int, tuple[tuple[int, int], QImage | None]] = {}
         self._rects: list[QRectF] | None = None
 
     def set_heads(self, heads: tuple[Matrix, ...], captions: tuple[str, ...], chosen: int) -> None:
         moved = len(heads) != len(self._heads) or chosen != self._chosen
+        if not _same_numbers(heads, self._heads):
+            self._forget()
         self._heads, self._captions, self._chosen = heads, captions, chosen
-        self._images = None
-        self._hatches.clear()
         if moved:
             self._rects = None
             self._reveal()
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        self._images = None
-        self._hatches.clear()
+        self._forget()
         super().set_theme(theme)
+
+    def _forget(self) -> None:
+        self._pictures.clear()
+        self._hatches.clear()
 
     def sizeHint(self) -> QSize:
         return QSize(round(self._wide()), round(24 * self.em))
@@ -119,8 +123,6 @@ class HeadStrip(PointedCanvas):
     # Painting.
 
     def paint(self, painter: QPainter) -> None:
-        if self._images is None:
-            self._images = [thumbnail(head, self.theme) for head in self._heads]
         places = [place.translated(0, -self._scroll) for place in self._places()]
         shown = [
             (head, rect)
@@ -131,22 +133,36 @@ class HeadStrip(PointedCanvas):
         self.layer(painter, "cards", key, lambda p: [self._draw_card(p, *it) for it in shown])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for head, rect in shown:
-            image = self._images[head]
-            top = 1.6 * self.em
-            room = rect.adjusted(0.5 * self.em, top, -0.5 * self.em, -0.5 * self.em)
-            place = self._picture_rect(room, image)
+            place, matrix, image = self._picture(head, rect)
             painter.drawImage(place, image)
-            self._draw_hatch(painter, head, place)
+            self._draw_hatch(painter, head, matrix, place)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         self._draw_scroll_mark(painter)
 
-    def _draw_hatch(self, painter: QPainter, head: int, place: QRectF) -> None:
+    def picture_rect(self, head: int) -> QRectF:
+        """Where a head's cells lie, in logical pixels."""
+        return self._picture(head, self.rect_of(head))[0]
+
+    def _picture(self, head: int, card: QRectF) -> tuple[QRectF, Matrix, QImage]:
+        """A head's place, its cells as far as there are pixels for them, and their picture."""
+        em, shape = self.em, self._heads[head].values.shape
+        room = card.adjusted(0.5 * em, 1.6 * em, -0.5 * em, -0.5 * em)
+        place = self._picture_rect(room, *shape)
+        kept = self._pictures.get(head)
+        if kept is None or kept[0] != place:
+            ratio = self.devicePixelRatioF()
+            pixels = max(int(place.height() * ratio), 1), max(int(place.width() * ratio), 1)
+            shown = reduced(self._heads[head], *spans(shape, pixels))
+            kept = self._pictures[head] = (place, shown, thumbnail(shown, self.theme))
+        return kept
+
+    def _draw_hatch(self, painter: QPainter, head: int, matrix: Matrix, place: QRectF) -> None:
         """Over masked cells, whose plain colour is too close to that of small numbers."""
         ratio = self.devicePixelRatioF()
         size = round(place.width() * ratio), round(place.height() * ratio)
         kept = self._hatches.get(head)
         if kept is None or kept[0] != size:
-            hatch = hatch_over(self._heads[head], self.theme, *size, ratio)
+            hatch = hatch_over(matrix, self.theme, *size, ratio)
             kept = self._hatches[head] = (size, hatch)
         if kept[1] is not None:
             painter.drawImage(place, kept[1])
@@ -164,11 +180,11 @@ class HeadStrip(PointedCanvas):
         colour = theme.text if chosen else theme.muted
         write(painter, caption, text, self.face(fonts.SMALL), colour, LEFT)
 
-    def _picture_rect(self, room: QRectF, image: QImage) -> QRectF:
+    def _picture_rect(self, room: QRectF, rows: int, columns: int) -> QRectF:
         """As large as fits; cells no more than twice as wide as high, nor the other way."""
-        cell_w, cell_h = room.width() / image.width(), room.height() / image.height()
+        cell_w, cell_h = room.width() / columns, room.height() / rows
         cell_w, cell_h = min(cell_w, 1.6 * cell_h), min(cell_h, 1.6 * cell_w)
-        width, height = self._whole(cell_w, image.width()), self._whole(cell_h, image.height())
+        width, height = self._whole(cell_w, columns), self._whole(cell_h, rows)
         left = self.snap(room.left() + (room.width() - width) / 2)
         return QRectF(left, self.snap(room.top()), width, height)
 
@@ -219,3 +235,13 @@ class HeadStrip(PointedCanvas):
             QToolTip.showText(event.globalPos(), self._captions[head] if known else "", self)
             return True
         return super().event(event)
+
+
+def _same_numbers(heads: tuple[Matrix, ...], before: tuple[Matrix, ...]) -> bool:
+    """Another head is chosen of the same record: its thumbnails are painted already."""
+    return len(heads) == len(before) and all(
+        new.owner is not None
+        and (new.owner, new.source, new.values.shape, new.low, new.high)
+        == (old.owner, old.source, old.values.shape, old.low, old.high)
+        for new, old in zip(heads, before, strict=True)
+    )
