@@ -13,6 +13,7 @@ import numpy as np
 
 from model_core.blocks import blocks, everywhere, recomputed_at, row_blocks
 from model_core.checks import Audit, Check, Worst, WorstRow, excess, tiny_of, tolerance_of
+from model_core.expressions import in_float64
 from model_core.gradient_audit import gradient_checks
 from model_core.gradients import GradientRecord
 from model_core.ops import (
@@ -29,7 +30,6 @@ from model_core.ops import (
     Softmax,
 )
 from model_core.ops.base import Array, Index, Op
-from model_core.snippets import in_float64
 from model_core.tape import Record
 
 ZERO_CHECKS: dict[type[Op], str] = {

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from model_core.expressions import recomputed
 from model_core.ops import EmbeddingRows, LearnedPosition
 from model_core.ops.base import Array, Op, Operand, Part
-from model_core.snippets import recomputed
 
 # One slice per axis, each with a start and a stop.
 Place = tuple[slice, ...]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from model_core.blocks import Place
+from model_core.expressions import in_float64
 from model_core.ops.base import Array, Index
-from model_core.snippets import in_float64
 
 # |a - b| <= tolerance · (|b| + sum of |terms|)
 TOLERANCES = {"float32": 1e-5, "float64": 1e-11}

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model_core.expressions import in_float64
 from model_core.gradients import Target, record_target
 from model_core.plan import Instruction
-from model_core.snippets import in_float64
 from model_core.tape import Tape, checked_index
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from model_core.blocks import Place, everywhere, row_blocks
 from model_core.checks import Check, Worst, WorstRow, excess, tiny_of, tolerance_of
+from model_core.expressions import in_float64
 from model_core.gradients import GradientRecord, GradientTape
 from model_core.ops import LogSoftmax, Softmax
 from model_core.ops.base import Array, Index, Operand
-from model_core.snippets import Share, in_float64, recomputed_share
+from model_core.shares import Share, recomputed_share
 
 # Beside its own largest number, this much of the largest of all gradients counts: some tensors
 # have a gradient of 0 and hold nothing but rounding errors.

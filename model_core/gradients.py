@@ -12,11 +12,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from model_core.ops import CrossEntropy, Pick
-from model_core.ops.base import Array, Explanation, Index, Op, Operand, Origin, Term, total
+from model_core.ops.base import Array, Explanation, Op, Operand, Origin, Term, total
 from model_core.plan import Plan
 from model_core.reverse import Gradients, Readers, walk_back
-from model_core.snippets import DATA_FILE, Snippet, gradient_snippet, recomputed_share
-from model_core.snippets import Share as Share
+from model_core.shares import Share as Share
+from model_core.shares import recomputed_share
+from model_core.snippets import DATA_FILE, Snippet, gradient_snippet
 from model_core.tape import Record, Tape, checked_index
 
 # The tokenizers' id of padding.
@@ -219,8 +220,8 @@ class GradientTape:
         if share is not None:
             if not 0 <= share < len(shares):
                 raise IndexError(f"{name} has {len(shares)} shares, there is no share {share}")
-            return _explained(shares[share], place)
-        return _added([(part, _explained(part, place)) for part in shares])
+            return shares[share].explain(place)
+        return _added([(part, part.explain(place)) for part in shares])
 
     def _snippet(self, name: str, index: Sequence[int] | None, data: str | None) -> Snippet:
         gradient = self.gradient_of(name)
@@ -292,7 +293,8 @@ class GradientRecord:
     @property
     def formula(self) -> str:
         """LaTeX of the shares, the same one only once; each calls its record's result y."""
-        return r" \qquad ".join(dict.fromkeys(share.formula for share in self.shares))
+        formulas = dict.fromkeys(share.formula for share in self.shares if share.formula)
+        return r" \qquad ".join(formulas)
 
     @property
     def sentence(self) -> str:
@@ -320,10 +322,6 @@ class GradientRecord:
     def numpy(self) -> str:
         """Runnable source text, all arrays included, that prints the gradient."""
         return self._gradients._snippet(self.site, None, None).text
-
-
-def _explained(share: Share, index: Index) -> Explanation:
-    return share.op.explain_backward(share.which, index, share.d_out, share.out, share.operands)
 
 
 def _added(parts: Sequence[tuple[Share, Explanation]]) -> Explanation:

@@ -1,20 +1,18 @@
-"""An op's NumPy expression put to use: as source text that prints a number, or in float64."""
+"""Source text that prints a number on show, written from the ops' NumPy expressions."""
 
 from __future__ import annotations
 
 import keyword
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from os import PathLike
-from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from model_core.ops.base import Array, Index, Op, Operand
+from model_core.shares import Share
 
 # An array of more numbers is loaded from a file.
 LONGEST_INLINE = 64
@@ -40,31 +38,6 @@ class Snippet:
         """Write the arrays as the .npz file that the text loads."""
         arrays: dict[str, Any] = dict(self.arrays)
         np.savez(path, **arrays)
-
-
-class Share(NamedTuple):
-    """What one record adds to the gradient of one of its inputs.
-
-    d_out: the record's own gradient, under the record's name   out: its value
-    which: the number of the input
-    """
-
-    op: Op
-    which: int
-    d_out: Operand
-    out: Operand
-    operands: tuple[Operand, ...]
-
-    @property
-    def consumer_site(self) -> str:
-        """The record that reads the input."""
-        return self.out.name
-
-    @property
-    def formula(self) -> str:
-        """LaTeX of this share; empty where the op does not say."""
-        formulas = self.op.backward_formulas
-        return formulas[self.which] if self.which < len(formulas) else ""
 
 
 def forward_snippet(
@@ -135,6 +108,19 @@ def gradient_snippet(
     ]
     title = f"the gradient of {target} with respect to {_place(site, value.shape, index)}"
     return _written([title], variables, lines, index, data)
+
+
+def parameter_snippet(
+    name: str, value: Array, index: Index | None = None, data: str | None = DATA_FILE
+) -> Snippet:
+    """The numbers of a parameter: given ones, that nothing is reckoned from."""
+    (short,) = variable_names([name])
+    title = [f"the learned numbers {_place(name, value.shape, index)}"]
+    part = None if index is None else [slice(place, place + 1) for place in index]
+    taken, written = _taken(value, part)
+    cell = None if index is None else (0,) * len(index)
+    given = [_Variable(short, name, taken, written)]
+    return _written(title, given, [f"value = {short}"], cell, data)
 
 
 class _Variable(NamedTuple):
@@ -237,46 +223,3 @@ def array_text(value: Any) -> str:
     inside = f"[{''.join(rows)}]" if len(rows) < 2 else "[\n    " + ",\n    ".join(rows) + ",\n]"
     text = f"np.array({inside}, dtype=np.{array.dtype})"
     return text if array.ndim == 1 else f"{text}.reshape({array.shape})"
-
-
-def in_float64(value: Any) -> Any:
-    """Floats as float64; numbers of other kinds as they are."""
-    array = np.asarray(value)
-    return array.astype(np.float64) if array.dtype.kind == "f" else array
-
-
-def evaluated(expression: str, values: Mapping[str, Any]) -> Array:
-    """The result of an op's expression over these values, as float64.
-
-    The expression is the op's own text, not anybody's input.
-    """
-    names = {"np": np, "math": math, **values}
-    # a hidden score is -inf on purpose
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return np.asarray(eval(_compiled(expression), names), dtype=np.float64)
-
-
-@lru_cache(maxsize=512)
-def _compiled(expression: str) -> CodeType:
-    return compile(expression, "<expression>", "eval")
-
-
-def recomputed(op: Op, operands: Sequence[Operand]) -> tuple[Array, Array]:
-    """A record by its op's expression in float64, and what rounding errors measure against.
-
-    returns: the value and the sum of the sizes of each cell's terms, both of its shape
-    """
-    values = [in_float64(operand.value) for operand in operands]
-    names = [f"x{number}" for number in range(len(values))]
-    value = evaluated(op.expression(names), dict(zip(names, values, strict=True)))
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return value, np.asarray(op.magnitude(value, values), dtype=np.float64)
-
-
-def recomputed_share(share: Share) -> Array:
-    """A share of a gradient by its op's backward expression in float64."""
-    operands = [in_float64(operand.value) for operand in share.operands]
-    names = [f"x{number}" for number in range(len(operands))]
-    values = dict(zip(names, operands, strict=True))
-    values |= {"d_y": in_float64(share.d_out.value), "y": in_float64(share.out.value)}
-    return evaluated(share.op.backward_expression(share.which, "d_y", "y", names), values)

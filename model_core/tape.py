@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from model_core.expressions import recomputed
 from model_core.growing_replay import JoinedRows, KeptRow
 from model_core.ops.base import Array, Explanation, Index, Op, Operand
 from model_core.plan import Instruction, Plan, Values
 from model_core.reverse import Gradients, walk_back
-from model_core.snippets import DATA_FILE, Snippet, forward_snippet, recomputed
+from model_core.snippets import DATA_FILE, Snippet, forward_snippet
 
 
 class Record:

@@ -37,6 +37,8 @@ CORE_LAYERS = (
     ("model_core.tape", "model_core.parameters"),
     ("model_core.reverse",),
     ("model_core.plan", "model_core.snippets"),
+    ("model_core.shares",),
+    ("model_core.expressions",),
     ("model_core.ops", "model_core.config"),
 )
 WINDOW_LAYERS = (
@@ -49,6 +51,7 @@ WINDOW_LAYERS = (
     ("visualizer.pages",),
     ("visualizer.menus",),
     ("visualizer.widgets", "visualizer.store"),
+    ("visualizer.copying",),
     ("visualizer.lenses", "visualizer.lessons"),
     ("visualizer.inquiries",),
     ("visualizer.trail",),

@@ -144,6 +144,16 @@ def test_a_norms_input_is_read_by_its_three_steps_and_by_the_sum_behind() -> Non
     assert list(record.explain((0, 1, 2)).steps) == [s.consumer_site for s in record.shares]
 
 
+def test_every_share_has_its_formula_and_the_record_each_of_them_once() -> None:
+    gradients = gradients_of(traced(), LOSS)
+    for record in gradients:
+        assert all(share.formula for share in record.shares), record.site
+        assert bool(record.formula) == bool(record.shares)
+    assert gradients["encoder.embed.out"].formula == (
+        r"\bar{x} = \bar{y} \, W^{\top} \qquad \bar{x} = \bar{y}"
+    )
+
+
 def test_a_tied_table_has_a_share_of_each_place_that_reads_it() -> None:
     gradients = gradients_of(traced("all_tied"), LOG_PROB)
     assert [share.consumer_site for share in gradients.shares_of("src_embed.weight")] == [

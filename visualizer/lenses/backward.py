@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from model_core.gradients import GradientTape
 from model_core.ops.base import Explanation, Origin, Term
-from model_core.snippets import Share
+from model_core.shares import Share
 from visualizer.i18n import tr
 from visualizer.lenses.arithmetic import MOST_TERMS, origin_of
 from visualizer.lenses.line import Line, Lines, Marked, Piece, mark, piece
