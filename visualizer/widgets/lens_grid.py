@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from visualizer import fonts
 from visualizer.lenses.logit_lens import LensGrid
 from visualizer.theme import INK_DARK, INK_LIGHT
 from visualizer.widgets import figures
-from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, triangle, write
+from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, Face, box, triangle, write
 from visualizer.widgets.heatmap_cells import as_image, colour_indices
 from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_labels, whole_pixels
 from visualizer.widgets.lens_bars import PATIENCE
@@ -21,8 +22,10 @@ from visualizer.widgets.lens_bars import PATIENCE
 # Cells grow no larger than this, in em: beyond it the eye loses the line.
 WIDEST, HIGHEST = 9.5, 4.2
 # From here on, in em, a cell has room for its token, and for a number below it.
-TOKEN_WIDTH, TOKEN_HEIGHT = 1.25, 1.15
+TOKEN_HEIGHT, ROOMY_WIDTH = 1.15, 2.2
 NUMBER_WIDTH, NUMBER_HEIGHT = 3.2, 2.5
+# In narrower cells tokens are written only where so many of them need not be cut.
+WHOLE = 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,10 +155,24 @@ class LensCells(Canvas):
             labels=(left, left + label),
             notes=(left + label + 0.6 * em, left + label + note + 0.7 * em),
             row_step=1 if high >= 1.15 * em else round_step(1.15 * em / high),
-            lettered=wide >= TOKEN_WIDTH * em and high >= TOKEN_HEIGHT * em,
+            lettered=high >= TOKEN_HEIGHT * em and self._have_room(grid, wide),
             numbered=wide >= NUMBER_WIDTH * em and high >= NUMBER_HEIGHT * em,
             named=wide >= max(self.face(0.76).width(text) for text in grid.columns) + 0.3 * em,
         )
+
+    def _have_room(self, grid: LensGrid, wide: float) -> bool:
+        """Whether cells of this width can show their tokens, most of them whole."""
+        if wide >= ROOMY_WIDTH * self.em:
+            return True
+        ids, counts = np.unique(grid.lens.top_ids, return_counts=True)
+        face, room = self._token_face(wide, math.inf), wide - 0.3 * self.em
+        fits = [face.width(grid.vocabulary[token]) <= room for token in ids.tolist()]
+        return bool(counts[np.array(fits)].sum() >= WHOLE * counts.sum())
+
+    def _token_face(self, wide: float, high: float) -> Face:
+        if wide < ROOMY_WIDTH * self.em:
+            return self.face(0.76)
+        return self.face(fonts.NORMAL if high >= 1.5 * self.em else fonts.SMALL)
 
     # Painting.
 
@@ -247,13 +264,11 @@ class LensCells(Canvas):
     ) -> None:
         if not layout.lettered:
             return
-        em, high = self.em, layout.cells.rect(0, 0).height()
+        em, first = self.em, layout.cells.rect(0, 0)
         white = self.theme.ink("sequential")[index]
         settled = grid.settled
-        wide = layout.cells.rect(0, 0).width()
-        scale = fonts.NORMAL if high >= 1.5 * em else fonts.SMALL
-        scale = scale if wide >= 2.2 * em else 0.76
-        face, small = self.face(scale), self.face(0.76)
+        face, small = self._token_face(first.width(), first.height()), self.face(0.76)
+        narrow = first.width() < ROOMY_WIDTH * em
         rows, columns = index.shape
         for row in range(rows):
             for column in range(columns):
@@ -269,7 +284,8 @@ class LensCells(Canvas):
                     write(painter, upper, grid.token(row, column), face, ink)
                     text = figures.percent_short(grid.probability(row, column))
                     write(painter, lower, text, small, ink)
-                else:
+                elif not narrow or face.width(grid.token(row, column)) <= inner.width():
+                    # of a token cut off in so narrow a cell only the dots would be seen
                     write(painter, inner, grid.token(row, column), face, ink)
 
     def _draw_legend(self, painter: QPainter, layout: Layout) -> None:
