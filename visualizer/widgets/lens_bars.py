@@ -96,6 +96,11 @@ class LensBars(PointedCanvas):
         step = -(-len(brief) // fit)
         return brief[::-1][::step][::-1]
 
+    def line_rect(self, line: int) -> QRectF:
+        """Where a line is painted, from the top down."""
+        top = self.snap(self._head() + line * self._line())
+        return QRectF(0, top, self.width(), self._line())
+
     def reading_at(self, pos: QPointF) -> Reading | None:
         number = self.thing_at(pos)
         return None if number is None or self._depth is None else self._depth.readings[number]
@@ -148,8 +153,8 @@ class LensBars(PointedCanvas):
         place = QRectF(width - rank - share - inset, 0, rank + share, head)
         write(painter, place, depth.rank_head, faint, muted, RIGHT)
         for line, ((number, title), reading) in enumerate(zip(shown, readings)):
-            top = self.snap(head + line * self._line())
-            whole = QRectF(0, top, width, self._line())
+            whole = self.line_rect(line)
+            top = whole.top()
             settled = reading.final_rank == 1
             current = self._stands_at(number, line, shown)
             if settled:
