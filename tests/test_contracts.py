@@ -92,6 +92,7 @@ WITHOUT_QT = (
     "visualizer.i18n",
     "visualizer.reasons",
     "visualizer.cards",
+    "visualizer.glossary",
     "visualizer.lenses",
 )
 
