@@ -32,6 +32,8 @@ from visualizer.theme import system_theme
 FIRST_MODEL = "en-zh"
 FIRST_SIZE = (1600, 1000)
 READING_TIME = 8000  # milliseconds that a good word stays
+# Words about what went well go by themselves.
+FADING = ("notice.saved", "notice.copied")
 TITLE_BAR = 40  # pixels; what the frame takes is known only once the window is on screen
 
 log = logging.getLogger("glassformer")
@@ -80,6 +82,8 @@ class Session(QObject):
         window.openWanted.connect(self.open)
         window.choicesMade.connect(self.choose)
         window.saveWanted.connect(self.save)
+        window.exportWanted.connect(engine.export)
+        engine.exported.connect(self._on_exported)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_look)
         window.closing.connect(self.close)
 
@@ -131,6 +135,8 @@ class Session(QObject):
             self.engine.request(new.model, new.inputs)
         if fields & PREFERENCES and self.settings is not None:
             self.settings.remember(new)
+        if "notice" in fields and new.notice is not None and new.notice.key.startswith(FADING):
+            self._fading.start(READING_TIME)
         if fields & {"playing", "speed"}:
             if new.playing:
                 self._clock.start(round(1000 / new.speed))
@@ -170,13 +176,15 @@ class Session(QObject):
     def _on_saved(self, saved: Saved) -> None:
         self.store.dispatch(actions.note_saved, saved.path)
         self.store.dispatch(say_saved, saved)
-        self._fading.start(READING_TIME)
         log.info("saved %s", saved)
+
+    def _on_exported(self, path: Path) -> None:
+        self.store.dispatch(actions.show_notice, "notice.copied.arrays", file=path)
 
     def _on_faded(self) -> None:
         """That all went well need not be said for ever."""
         notice = self.store.state.notice
-        if notice is not None and notice.key.startswith("notice.saved"):
+        if notice is not None and notice.key.startswith(FADING):
             self.store.dispatch(actions.dismiss_notice)
 
     def _on_save_failed(self, name: str, reason: str, details: str) -> None:

@@ -38,6 +38,18 @@ def ask_for_target(parent: QWidget, suggestion: Path, endings: tuple[str, ...]) 
     return Path(dialog.selectedFiles()[0])
 
 
+def ask_for_arrays(parent: QWidget, suggestion: Path) -> Path | None:
+    """Where the user wants the arrays written that copied text loads."""
+    filters = f"{tr('copy.arrays')} (*.npz)"
+    title = tr("copy.arrays.title")
+    name, _ = QFileDialog.getSaveFileName(parent, title, str(suggestion), filters)
+    if not name:
+        return None
+    path = Path(name)
+    # numpy would put the ending behind any other one
+    return path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
+
+
 def suggested_target(state: ViewState) -> tuple[Path, tuple[str, ...]]:
     """A place for the model in use and the endings that it can be saved with."""
     entry = state.model

@@ -11,6 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
+from model_core.snippets import Snippet
 from visualizer.run import Cancelled, compute, open_entry, save_entry
 from visualizer.state import AS_IT_IS, Choices, Inputs, ModelEntry
 
@@ -99,6 +100,7 @@ class Engine(QObject):
     finished(Run), failed(reason, details): the newest request for a run.
     opened(ModelEntry), open_failed(file name, reason, details): the newest request for a model.
     saved(Saved), save_failed(file name, reason, details): every request to save.
+    exported(Path): every request to export; save_failed where that was not possible.
     Connect them to bound methods.
     """
 
@@ -108,6 +110,7 @@ class Engine(QObject):
     open_failed = Signal(str, str, str)
     saved = Signal(object)
     save_failed = Signal(str, str, str)
+    exported = Signal(object)
     _written = Signal(str, object, str, str)
     # whether there was anything left to prepare
     prepared = Signal(bool)
@@ -149,6 +152,20 @@ class Engine(QObject):
         """Runs in the worker's thread."""
         self._written.emit(path.name, *attempt(lambda: save_entry(entry, inputs, path)))
 
+    def export(self, snippet: Snippet, path: Path) -> None:
+        """Write the arrays that a snippet loads."""
+        self._writing += 1
+        self._pool.start(lambda: self._export(snippet, path))
+
+    def _export(self, snippet: Snippet, path: Path) -> None:
+        """Runs in the worker's thread."""
+
+        def write() -> Path:
+            snippet.save(path)
+            return path
+
+        self._written.emit(path.name, *attempt(write))
+
     def prepare(self, entry: ModelEntry, length: int) -> None:
         """Make ready for sentences of so many source tokens, while nothing else is wanted."""
         self._spare.request(lambda number, cancelled: entry.model.prepare(length))
@@ -184,6 +201,8 @@ class Engine(QObject):
         self._writing -= 1
         if reason:
             self.save_failed.emit(name, reason, details)
+        elif isinstance(saved, Path):
+            self.exported.emit(saved)
         else:
             self.saved.emit(saved)
 

@@ -58,6 +58,7 @@ SHEET = (
     "keys.lens",
     "keys.gradients",
     "keys.back",
+    "keys.copy",
     "keys.sentence",
     "keys.leave",
     "keys.undo",

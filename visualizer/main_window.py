@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -11,6 +12,7 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
+    QGuiApplication,
     QIcon,
     QKeyEvent,
     QKeySequence,
@@ -26,8 +28,10 @@ from PySide6.QtWidgets import (
 )
 
 from model_core.bundled import resources
+from model_core.snippets import DATA_FILE
 from visualizer import actions, dialogs, fonts, i18n, keys
 from visualizer.cards import title_of
+from visualizer.copying import copied
 from visualizer.i18n import tr
 from visualizer.panels.base import COLOURS
 from visualizer.state import SCALES, ViewState
@@ -54,15 +58,18 @@ def fitting_scale(width: int, height: int, chosen: float | None = None) -> float
 
 class MainWindow(QWidget):
     """openWanted(a bundled model's name or a Path), choicesMade(Choices) for the model in use,
-    saveWanted(Path); closing() before the window goes.
+    saveWanted(Path), exportWanted(Snippet, Path) for the arrays that copied text loads;
+    closing() before the window goes.
 
     choose_path: asks the user for a file, None where there is none
     choose_target: asks where to save, given a place and the endings that the model can have
+    choose_arrays: asks where to write the arrays that copied text loads, given a place
     """
 
     openWanted = Signal(object)
     choicesMade = Signal(object)
     saveWanted = Signal(object)
+    exportWanted = Signal(object, object)
     closing = Signal()
 
     def __init__(
@@ -72,10 +79,12 @@ class MainWindow(QWidget):
         choose_target: Callable[[QWidget, Path, tuple[str, ...]], Path | None] = (
             dialogs.ask_for_target
         ),
+        choose_arrays: Callable[[QWidget, Path], Path | None] = dialogs.ask_for_arrays,
     ) -> None:
         super().__init__()
         self.store = store
         self._choose_path, self._choose_target = choose_path, choose_target
+        self._choose_arrays, self._arrays_folder = choose_arrays, Path.home()
         self.setProperty("role", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumSize(*LEAST_SIZE)
@@ -97,6 +106,8 @@ class MainWindow(QWidget):
             (QKeySequence.StandardKey.Undo, store.undo),
             (QKeySequence.StandardKey.Redo, store.redo),
             (QKeySequence("Ctrl+L"), self._to_sentence),
+            (QKeySequence.StandardKey.Copy, partial(self.copy, False)),
+            (QKeySequence("Ctrl+Shift+C"), partial(self.copy, True)),
             (QKeySequence("Ctrl++"), self.larger),
             (QKeySequence("Ctrl+="), self.larger),
             (QKeySequence("Ctrl+-"), self.smaller),
@@ -123,6 +134,7 @@ class MainWindow(QWidget):
         self.header.save.connect(self.save)
         self.header.saveAs.connect(self.save_as)
         self.header.left.connect(self._to_stage)
+        self.stage.copyWanted.connect(self.copy)
         self.header.keysWanted.connect(self.show_keys)
         self.workspace.fit(self.width(), self.height())
         self.workspace.refresh()
@@ -262,6 +274,24 @@ class MainWindow(QWidget):
             path = self._choose_target(self, *dialogs.suggested_target(state))
             if path is not None:
                 self.saveWanted.emit(path)
+
+    def copy(self, whole: bool) -> None:
+        """The number in focus, or all of its record, as NumPy text on the clipboard.
+
+        Where that takes arrays too long for a text, they are written to a file of the user's.
+        """
+        snippet = copied(self.store.state, whole)
+        if snippet is not None and snippet.arrays:
+            path = self._choose_arrays(self, self._arrays_folder / DATA_FILE)
+            if path is None:
+                return
+            self._arrays_folder = path.parent
+            snippet = copied(self.store.state, whole, path)
+            self.exportWanted.emit(snippet, path)
+        elif snippet is not None:
+            self.store.dispatch(actions.show_notice, "notice.copied")
+        if snippet is not None:
+            QGuiApplication.clipboard().setText(snippet.text)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_file(event) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from tests.gui.live_window import checkpoint, live  # noqa: F401
 from visualizer import actions, navigation
@@ -16,6 +17,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 def go(live, site: str) -> None:  # noqa: F811
     live.store.dispatch(navigation.go_to_site, site)
+    QApplication.processEvents()  # another picture lies where its layout puts it
 
 
 def test_a_cell_of_any_strip_is_explained_while_the_pointer_is_on_it(live):  # noqa: F811
@@ -66,6 +68,7 @@ def test_f_shows_the_whole_model_and_a_click_leaves_it_for_a_record(live):  # no
     go(live, RESIDUAL)
     stage = live.window.stage
     live.press(Qt.Key.Key_F, widget=stage)
+    QApplication.processEvents()
     assert stage.pages["layers"].flow.isVisible()
     spot = (1, True, 0, 3)
     place = stage.pages["layers"].flow.cell_rect(spot).center().toPoint()
@@ -86,7 +89,7 @@ def test_f_shows_the_whole_model_and_a_click_leaves_it_for_a_record(live):  # no
 def test_every_panel_paints_every_kind_of_step(live, whole):  # noqa: F811
     if whole:
         live.store.dispatch(actions.toggle_page, "layers")
-    panels = [panel for panel in live.window.panels if panel.carriers]
+    panels = [panel for panel in live.window.panels if panel.carriers and panel.isVisible()]
     for site in (RESIDUAL, f"{NORM}.mean", "decoder.layers.1.ffn.activation", "decoder.mask"):
         go(live, site)
         step = current_index(live.state)

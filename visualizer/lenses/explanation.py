@@ -12,7 +12,14 @@ from visualizer.lenses.backward import gradient_lines
 from visualizer.lenses.line import Lines, plain_text
 from visualizer.lenses.numbers import exact, figure
 from visualizer.lenses.picture import Matrix
-from visualizer.state import FINE_DECIMALS, Cell, ViewState, current_tape, shown_gradients, shown_site
+from visualizer.state import (
+    FINE_DECIMALS,
+    Cell,
+    ViewState,
+    current_tape,
+    shown_gradients,
+    shown_site,
+)
 
 
 @dataclass(frozen=True)

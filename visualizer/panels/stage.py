@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
 from model_core.ops.base import Origin
 from visualizer import actions, fonts, navigation, trail
 from visualizer.i18n import tr
+from visualizer.inquiries.audit import audit_key, current_audit
+from visualizer.lenses.badges import badges
 from visualizer.lenses.caption import Caption, Chip, chips, run_message
+from visualizer.menus import Menu
 from visualizer.pages.base import Page
 from visualizer.pages.layers import LayersPage
 from visualizer.pages.lens import LensPage
 from visualizer.pages.parameter import ParameterPage
 from visualizer.pages.record import RecordPage
 from visualizer.panels.base import Panel
-from visualizer.state import FIELDS, PageName, ViewState, current_tape
+from visualizer.state import (
+    FIELDS,
+    PageName,
+    ViewState,
+    current_tape,
+    shown_gradients,
+    shown_site,
+)
 from visualizer.store import Store
+from visualizer.widgets.badge_row import BadgeRow
 from visualizer.widgets.breadcrumb import Breadcrumb
 from visualizer.widgets.cell_line import CellLine
-from visualizer.widgets.controls import card
+from visualizer.widgets.controls import card, push_button
 from visualizer.widgets.formula import Formula
 from visualizer.widgets.op_chips import OpChips
 from visualizer.widgets.page_tabs import PageTabs
@@ -54,8 +67,12 @@ UNDER: dict[PageName, PageName] = {"heads": "attention"}
 
 
 class StagePanel(Panel):
-    """Has the keys of the walk when nothing else has the focus."""
+    """Has the keys of the walk when nothing else has the focus.
 
+    copyWanted(whether the whole record is meant and not the number alone)
+    """
+
+    copyWanted = Signal(bool)
     watches = WATCHED
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
@@ -74,6 +91,7 @@ class StagePanel(Panel):
         self.remark.setProperty("role", "warning")
         self.remark.setWordWrap(True)
         self.cell = CellLine()
+        self.badges = BadgeRow()
         self._chips: tuple[Chip, ...] = ()
         self.pages: dict[PageName, Page] = {}
         self.body = QStackedLayout()
@@ -96,6 +114,9 @@ class StagePanel(Panel):
         # the checks of the record at the left, what can be done with the cell at the right
         self.below = QHBoxLayout()
         inside.addLayout(self.below)
+        self.copy = push_button(kind="quiet")
+        self.below.addWidget(self.badges, 1)
+        self.below.addWidget(self.copy)
         column = QVBoxLayout(self)
         column.setContentsMargins(
             round(1.1 * em), round(0.4 * em), round(1.1 * em), round(0.8 * em)
@@ -109,19 +130,23 @@ class StagePanel(Panel):
         column.addLayout(self.body, 1)
         column.addWidget(self.lower)
         self.ground("page", self.tabs, self.breadcrumb, self.formula, self.ops, self.words)
-        self.ground("surface", self.cell)
+        self.ground("surface", self.cell, self.badges)
         self.carriers = tuple(c for page in self.pages.values() for c in page.carriers)
         self.tabs.pageChosen.connect(self._on_page)
         self.tabs.showingChosen.connect(self._on_showing)
         self.tabs.backWanted.connect(self._on_back)
         self.ops.chosen.connect(self._on_op)
+        self.copy.clicked.connect(self._on_copy)
         self.cell.linkClicked.connect(self._on_link)
         self.cell.shareClicked.connect(self._on_share)
+        self.badges.badgeClicked.connect(self._on_badge)
 
     def retranslate(self) -> None:
         self.setAccessibleName(tr("ui.stage"))
         self.ops.describe(tr("ui.ops"))
+        self.copy.setText(tr("copy.button"))
         self.tabs.describe(tr("page.tabs"))
+        self.badges.set_title(tr("audit.title"))
         for page in self.pages.values():
             page.retranslate()
 
@@ -135,7 +160,10 @@ class StagePanel(Panel):
         if not fields <= QUIET:
             self._draw_tabs(state)
             self._draw_words(state)
-        self.page.draw(state, fields)
+        if fields != {"audit"}:
+            self.page.draw(state, fields)
+        if not fields <= POINTER:
+            self._draw_badges(state)
         self.lower.setVisible(self.page.shows_cell and current_tape(state) is not None)
 
     def _page_of(self, state: ViewState) -> Page:
@@ -153,6 +181,12 @@ class StagePanel(Panel):
         )
         showing = ("values", "gradients") if state.run is not None and state.run.rows else ()
         self.tabs.set_showing(tuple((n, tr(f"showing.{n}")) for n in showing), state.showing)
+
+    def _draw_badges(self, state: ViewState) -> None:
+        """The checks of the record on show; until they have come, that they are under way."""
+        audit, asked = current_audit(state), audit_key(state) is not None
+        waiting = tr("audit.checking") if asked and audit is None else ""
+        self.badges.set_badges(() if audit is None else badges(state, audit), waiting)
 
     def _draw_words(self, state: ViewState) -> None:
         words = self.page.caption(state)
@@ -205,8 +239,21 @@ class StagePanel(Panel):
     def _on_back(self) -> None:
         self.store.dispatch(trail.go_back)
 
+    def _on_copy(self) -> None:
+        """What the text is to print: the number, or all of its record."""
+        menu = Menu(self)
+        menu.command(f"{tr('copy.cell')}\tCtrl+C", partial(self.copyWanted.emit, False))
+        menu.command(f"{tr('copy.whole')}\tCtrl+Shift+C", partial(self.copyWanted.emit, True))
+        menu.below(self.copy)
+
     def _on_link(self, origin: Origin) -> None:
         self.store.dispatch(trail.follow, origin)
+
+    def _on_badge(self, number: int) -> None:
+        cell, site = self.badges.badges[number].cell, shown_site(self.store.state)
+        assert cell is not None and site is not None
+        of = "gradient" if shown_gradients(self.store.state) is not None else "value"
+        self.store.dispatch(trail.follow, Origin(site, cell, of))
 
     def _on_share(self, share: int) -> None:
         self.store.dispatch(actions.spell_out, share)
