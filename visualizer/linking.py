@@ -38,6 +38,11 @@ def set_threshold(state: ViewState, threshold: float) -> ViewState:
     return replace(state, linked=replace(state.linked, threshold=threshold))
 
 
+def set_fact(state: ViewState, fact: str) -> ViewState:
+    """The number that stands below each head of the overview."""
+    return replace(state, linked=replace(state.linked, fact=fact))
+
+
 def pin(state: ViewState, side: Literal["encoder", "decoder"], place: int) -> ViewState:
     """Keep a token's paths lit, and let go of them the second time.
 
