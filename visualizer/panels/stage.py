@@ -15,7 +15,9 @@ from visualizer.inquiries.audit import audit_key, current_audit
 from visualizer.lenses.badges import badges
 from visualizer.lenses.caption import Caption, Chip, chips, run_message
 from visualizer.menus import Menu
+from visualizer.pages.attention import AttentionPage
 from visualizer.pages.base import Page
+from visualizer.pages.heads import HeadsPage
 from visualizer.pages.layers import LayersPage
 from visualizer.pages.lens import LensPage
 from visualizer.pages.parameter import ParameterPage
@@ -60,7 +62,14 @@ WATCHED = POINTER | {
 }
 # What may change without the heading and the words above the page being read anew.
 QUIET = POINTER | {"selected", "editing", "audit", "difference"}
-PAGES: tuple[type[Page], ...] = (RecordPage, LayersPage, LensPage, ParameterPage)
+PAGES: tuple[type[Page], ...] = (
+    RecordPage,
+    LayersPage,
+    AttentionPage,
+    HeadsPage,
+    LensPage,
+    ParameterPage,
+)
 # The pages that have a tab of their own, and those that belong under another's.
 TABS: tuple[PageName, ...] = ("record", "layers", "attention", "lens")
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
