@@ -19,6 +19,7 @@ from visualizer.lenses.stage import HeadPicture, focus_cell, head_pictures, stag
 from visualizer.lenses.strips import standing_on
 from visualizer.lenses.views import remark, stack
 from visualizer.pages.base import Page
+from visualizer.pages.zoom import zoom_words
 from visualizer.state import Cell, ViewState, edits_cells
 from visualizer.store import Store
 from visualizer.widgets.cell_editor import CellEditor, arrow, beginning
@@ -30,7 +31,8 @@ from visualizer.widgets.notice import EmptyState
 from visualizer.widgets.strip_stack import StripStack
 from visualizer.widgets.token_ranks import TokenRanks
 
-POINTER = frozenset({"hovered", "hovered_site", "share"})
+# What changes nothing in the picture but the cell that is told below it.
+POINTER = frozenset({"hovered", "hovered_site", "share", "readings"})
 
 
 class RecordPage(Page):
@@ -73,6 +75,7 @@ class RecordPage(Page):
         self.heatmap.left.connect(self._on_left)
         self.heatmap.cellClicked.connect(self._on_clicked)
         self.heatmap.cellDoubleClicked.connect(self._on_double_clicked)
+        self.heatmap.viewChanged.connect(self._on_view_changed)
         self.editor.changed.connect(self._on_number)
         self.editor.cancelled.connect(self._on_editor_cancelled)
         self.editor.refused.connect(self._on_no_number)
@@ -88,6 +91,7 @@ class RecordPage(Page):
     def retranslate(self) -> None:
         self._legend = tr("ui.masked")
         self.heatmap.set_hidden_legend(self._legend)
+        self.heatmap.set_zoom_words(zoom_words())
         self.heads.describe(tr("ui.heads"))
         for canvas in (self.heatmap, self.ranks, self.strips):
             canvas.describe(tr("ui.stage"))
@@ -118,6 +122,8 @@ class RecordPage(Page):
             self.matrix = stage(state)
             self._draw_heads()
             self._draw_picture(state)
+            if "selected" in fields and state.selected is not None:
+                self.heatmap.show_cell(*state.selected)
             if state.editing is None:
                 self.editor.forget()
             else:
@@ -249,11 +255,15 @@ class RecordPage(Page):
         if selected is not None:
             self.store.dispatch(actions.move_selected, selected, way)
 
+    def _on_view_changed(self) -> None:
+        if self.editor.cell is not None:
+            self.editor.follow(self.heatmap.cell_rect(*self.editor.cell))
+
     def take_key(self, event: QKeyEvent) -> bool:
-        """Numbers of an input matrix are typed over; whether the key was used."""
+        """Numbers of an input matrix are typed over, others zoomed; whether the key was used."""
         state = self.store.state
         if self.matrix is None or not edits_cells(state):
-            return False
+            return self.heatmap.isVisible() and self.heatmap.take_key(event)
         cell = focus_cell(replace(state, hovered=None), self.matrix)
         typed, way = beginning(event), arrow(event)
         if cell is not None and typed is not None:
