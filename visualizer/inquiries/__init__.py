@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from visualizer.inquiries.audit import AuditInquiry
 from visualizer.inquiries.base import Inquiry
 from visualizer.inquiries.lens import LensInquiry
 
-ALL_INQUIRIES: tuple[type[Inquiry], ...] = (LensInquiry,)
+ALL_INQUIRIES: tuple[type[Inquiry], ...] = (LensInquiry, AuditInquiry)
