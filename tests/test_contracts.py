@@ -32,6 +32,7 @@ CORE_LAYERS = (
     ("model_core.decoding",),
     ("model_core.runner",),
     ("model_core.transformer",),
+    ("model_core.gradient_check", "model_core.attribution"),
     ("model_core.finite_difference",),
     ("model_core.gradients",),
     ("model_core.tape", "model_core.parameters"),
@@ -57,8 +58,9 @@ WINDOW_LAYERS = (
     ("visualizer.trail",),
     ("visualizer.navigation",),
     ("visualizer.walkthrough",),
-    ("visualizer.actions", "visualizer.run"),
+    ("visualizer.actions", "visualizer.gradient_actions", "visualizer.run"),
     ("visualizer.state",),
+    ("visualizer.targets",),
 )
 LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled")
 
@@ -87,6 +89,8 @@ WITHOUT_QT = (
     "visualizer.run",
     "visualizer.state",
     "visualizer.actions",
+    "visualizer.gradient_actions",
+    "visualizer.targets",
     "visualizer.walkthrough",
     "visualizer.lessons",
     "visualizer.i18n",

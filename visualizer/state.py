@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from model_core.gradients import GradientTape, Target
 from model_core.tape import Tape
 from model_core.tokenizers import SPECIAL_TOKENS
+from visualizer.targets import fitted
 
 Strategy = Literal["greedy", "sample"]
 Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
@@ -18,7 +19,7 @@ Cell = tuple[int, int]
 PageName = Literal["record", "layers", "attention", "heads", "lens", "parameter"]
 Showing = Literal["values", "gradients"]
 # What the panel at the right shows where there is no room for both.
-Beside = Literal["next_token", "logit_lens"]
+Beside = Literal["next_token", "logit_lens", "attribution"]
 
 # What a play button may be set to, in steps per second.
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -196,7 +197,7 @@ class ViewState:
     `gradients`, `audit`, `readings` and `difference` are what inquiries have found; what they
     were asked for says whether that still holds. `check` is the cell whose gradient is checked.
     `roomy` says that the window has room for the next token and the logit lens at the right;
-    where it has not, `beside` is what it shows.
+    where it has not, `beside` is what it shows; `beside_gradients` while gradients are on show.
     `sentence_number` is how many sentences the user has asked the task's generator for.
     `decimals_chosen` is None where the model decides. `follow_system` says that `theme` is the
     system's. `scale` is the size of type, 1 as designed, None where the window's size decides.
@@ -225,6 +226,7 @@ class ViewState:
     difference: Found | None = None
     check: Any = None
     beside: Beside = "next_token"
+    beside_gradients: Beside = "attribution"
     roomy: bool = False
     playing: bool = False
     speed: float = 1.0
@@ -268,11 +270,13 @@ def current_token(state: ViewState) -> int:
 
 def target_of(state: ViewState) -> Target:
     """What gradients are of: the chosen target, else the token that the cursor's row predicts."""
-    if state.target is not None:
-        return state.target
-    row = current_token(state)
-    chosen = () if state.run is None else state.run.chosen
-    return Target("log_prob", row, chosen[row] if row < len(chosen) else 0)
+    run, row = state.run, current_token(state)
+    chosen = () if run is None else run.chosen
+    if state.target is None or run is None or run.tape is None or state.model is None:
+        return Target("log_prob", row, chosen[row] if row < len(chosen) else 0)
+    read = tuple(run.tape.target_ids[0].tolist())
+    end = state.model.model.tokenizer.end_id if run.inputs.target is not None else None
+    return fitted(state.target, read, chosen, end)
 
 
 def gradients_key(state: ViewState) -> tuple[int, Target] | None:
@@ -284,9 +288,13 @@ def gradients_key(state: ViewState) -> tuple[int, Target] | None:
 
 
 def shown_gradients(state: ViewState) -> GradientTape | None:
-    """The gradients on show: those that were asked for, once they have come."""
+    """The gradients on show: those that were asked for, else the last ones of the same run.
+
+    They carry their own target, so that nothing is shown under the name of another one.
+    """
     found, key = state.gradients, gradients_key(state)
-    return found.result if found is not None and key is not None and found.key == key else None
+    same = found is not None and key is not None and found.key[0] == key[0]
+    return found.result if found is not None and same else None
 
 
 def current_tape(state: ViewState) -> Tape | None:

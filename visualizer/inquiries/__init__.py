@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from visualizer.inquiries.audit import AuditInquiry
 from visualizer.inquiries.base import Inquiry
+from visualizer.inquiries.difference import DifferenceInquiry
+from visualizer.inquiries.gradients import GradientsInquiry
 from visualizer.inquiries.lens import LensInquiry
 
-ALL_INQUIRIES: tuple[type[Inquiry], ...] = (LensInquiry, AuditInquiry)
+ALL_INQUIRIES: tuple[type[Inquiry], ...] = (
+    GradientsInquiry,
+    LensInquiry,
+    AuditInquiry,
+    DifferenceInquiry,
+)
