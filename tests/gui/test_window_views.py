@@ -65,6 +65,7 @@ def test_the_list_of_tokens_is_there_for_the_vocabulary_alone(live):  # noqa: F8
 
 
 def test_f_shows_the_whole_model_and_a_click_leaves_it_for_a_record(live):  # noqa: F811
+    live.window.resize(1280, 960)  # so that a row is a few pixels high
     go(live, RESIDUAL)
     stage = live.window.stage
     live.press(Qt.Key.Key_F, widget=stage)

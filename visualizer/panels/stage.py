@@ -119,6 +119,9 @@ class StagePanel(Panel):
         second.addWidget(self.formula, 1)
         second.addLayout(self.tools, 2)
         self.lower, inside = card()
+        edge = round(0.5 * em)
+        inside.setContentsMargins(round(0.8 * em), edge, round(0.8 * em), edge)
+        inside.setSpacing(round(0.2 * em))
         inside.addWidget(self.cell)
         # the checks of the record at the left, what can be done with the cell at the right
         self.below = QHBoxLayout()
@@ -128,9 +131,9 @@ class StagePanel(Panel):
         self.below.addWidget(self.copy)
         column = QVBoxLayout(self)
         column.setContentsMargins(
-            round(1.1 * em), round(0.4 * em), round(1.1 * em), round(0.8 * em)
+            round(1.1 * em), round(0.4 * em), round(1.1 * em), round(0.6 * em)
         )
-        column.setSpacing(round(0.5 * em))
+        column.setSpacing(round(0.4 * em))
         column.addWidget(self.tabs)
         column.addWidget(self.breadcrumb)
         column.addLayout(second)

@@ -78,10 +78,10 @@ class Formula(Canvas):
             self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(round(24 * self.em), round(2.6 * self.em))
+        return QSize(round(24 * self.em), round(2.3 * self.em))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(round(8 * self.em), round(2.6 * self.em))
+        return QSize(round(8 * self.em), round(2.3 * self.em))
 
     def _known(self, tex: str) -> bool:
         return (tex, self.theme.text) in _typeset

@@ -13,6 +13,8 @@ from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 
 # What lies behind these is next to impossible, and each takes time to write.
 MOST_TOKENS = 20
+# So many lines there is always room for.
+FEWEST_LINES = 4
 
 
 class TokenRanks(Canvas):
@@ -51,7 +53,7 @@ class TokenRanks(Canvas):
         return QSize(round(40 * self.em), round(14 * self.em))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(round(16 * self.em), round(6 * self.em))
+        return QSize(round(16 * self.em), round(self._head() + FEWEST_LINES * self._line() + 1))
 
     # Places.
 
