@@ -108,8 +108,11 @@ def settled(session: Any) -> bool:
     from visualizer.navigation import current_index
 
     here = current_index(session.store.state)
-    panels = [panel for panel in session.window.panels if panel.carriers]
-    return all(panel.painted_step == here for panel in panels)
+    return all(
+        panel.painted_step == here
+        for panel in session.window.panels
+        if any(canvas.isVisible() for canvas in panel.carriers)
+    )
 
 
 def measure(rows: int) -> dict[str, Any]:

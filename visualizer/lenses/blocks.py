@@ -36,21 +36,17 @@ class Span:
 
     def cells_of(self, block: int) -> Array:
         """The indices that are read of one block."""
-        return self._indices()[block * self.read : (block + 1) * self.read]
-
-    def _indices(self) -> Array:
-        """(blocks * read,) indices; behind the end of the span the last cell stands again."""
-        within = np.arange(self.read) * self.block // self.read
-        all_of_them = np.arange(self.blocks)[:, None] * self.block + within
-        return self.first + np.minimum(all_of_them, self.count - 1).ravel()
+        within = block * self.block + np.arange(self.read) * self.block // self.read
+        return self.first + within[within < self.count]
 
     def take(self, values: Array, axis: int) -> Array:
-        """The cells that are read along an axis: (…, blocks * read, …)."""
+        """The cells that are read along an axis."""
         end = self.first + self.count
-        whole = self.read == self.block and self.count == self.blocks * self.block
-        if whole:
+        if self.read == self.block:
             return values[self.first : end] if axis == 0 else values[:, self.first : end]
-        return values.take(self._indices(), axis=axis)
+        read = np.arange(self.read) * self.block // self.read
+        read = (np.arange(self.blocks)[:, None] * self.block + read).ravel()
+        return values.take(self.first + read[read < self.count], axis=axis)
 
 
 def spans(
@@ -140,11 +136,20 @@ def largest_cell(
 
 
 def _reduced(combine: np.ufunc, part: Array, rows: Span, columns: Span) -> Array:
-    # one axis after the other, rows first: along whole rows NumPy is an order faster
+    # NumPy is fast along whole rows, so each row of a block is laid over the first
     if rows.read > 1:
-        part = combine.reduce(part.reshape(rows.blocks, rows.read, part.shape[1]), axis=1)
+        found = part[:: rows.read].copy()
+        for place in range(1, rows.read):
+            more = part[place :: rows.read]
+            combine(found[: len(more)], more, out=found[: len(more)])
+        part = found
     if columns.read > 1:
-        part = combine.reduce(part.reshape(part.shape[0], columns.blocks, columns.read), axis=2)
+        found = part[:, :: columns.read].copy()
+        for place in range(1, columns.read):
+            more = part[:, place :: columns.read]
+            there = found[:, : more.shape[1]]
+            combine(there, more, out=there)
+        part = found
     return part
 
 

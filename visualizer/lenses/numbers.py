@@ -76,3 +76,13 @@ def exact(value: Any) -> str:
     if isinstance(value, np.generic):
         return str(value)
     return repr(value)
+
+
+def round_step(least: float) -> int:
+    """The next of 1, 2, 5, 10, 20, 50 … that is not below `least`."""
+    power = 1
+    while True:
+        for digit in (1, 2, 5):
+            if digit * power >= least:
+                return digit * power
+        power *= 10

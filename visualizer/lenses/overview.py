@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from visualizer.i18n import tr
+from visualizer.lenses.numbers import round_step
 from visualizer.navigation import current_index, current_place, current_walk
 from visualizer.state import ViewState, current_tape, current_token
 from visualizer.walkthrough import Block, Segment, Side, Walk, route
 
 Status = Literal["done", "current", "todo"]
+# More tokens than these have no stretch of the timeline each.
+MOST_TOKENS = 64
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,10 @@ def block_title(block: Block) -> str:
 
 
 def timeline(state: ViewState) -> Timeline | None:
-    """The walk as stretches; a token's stretch is named once decoding has come to it."""
+    """The walk as stretches; a token's stretch is named once decoding has come to it.
+
+    Of many tokens so many share a stretch that the bar stays one that can be read.
+    """
     along, index, tape = current_walk(state), current_index(state), current_tape(state)
     if along is None or index is None or tape is None:
         return None
@@ -124,15 +130,38 @@ def timeline(state: ViewState) -> Timeline | None:
     segments = tuple(
         TimelineSegment(
             "decoder" if segment.kind == "token" else "encoder",
-            _segment_label(segment, reached, tape.predicted_tokens, state.count_from),
+            label,
             segment.start,
             segment.count,
             segment.start <= index < segment.start + segment.count,
         )
-        for segment in along.segments()
+        for segment, label in _stretches(along, reached, tape.predicted_tokens, state.count_from)
     )
     total = len(along)
     return Timeline(segments, index, total, tr("timeline.step", n=index + 1, total=total))
+
+
+def _stretches(
+    along: Walk, reached: int, tokens: list[str], count_from: int
+) -> list[tuple[Segment, str]]:
+    """The segments of the walk with their labels, tokens in equal groups where they are many."""
+    together = round_step(along.rows / MOST_TOKENS)
+    if together == 1:
+        return [
+            (segment, _segment_label(segment, reached, tokens, count_from))
+            for segment in along.segments()
+        ]
+    found = [
+        (segment, _segment_label(segment, reached, tokens, count_from))
+        for segment in along.route.encoder_segments
+    ]
+    start, steps = len(along.route.encoder), len(along.route.decoder)
+    for first in range(0, along.rows, together):
+        last = min(first + together, along.rows) - 1
+        label = tr("timeline.tokens", first=first + count_from, last=last + count_from)
+        count = (last - first + 1) * steps
+        found.append((Segment("token", first, start + first * steps, count), label))
+    return found
 
 
 def _status(along: Walk, block: Block, token: int, here: int) -> Status:

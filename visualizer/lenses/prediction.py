@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from visualizer.lenses.blocks import keep
 from visualizer.lenses.picture import Bars
 from visualizer.navigation import current_place
-from visualizer.state import ViewState, current_token
+from visualizer.state import Run, ViewState, current_token
 
 
 @dataclass(frozen=True)
@@ -58,20 +59,26 @@ def output_tokens(state: ViewState) -> tuple[OutputToken, ...]:
         return ()
     specials = {state.model.model.tokenizer.end_id, state.model.model.tokenizer.start_id}
     reached = -1 if place.side == "encoder" else current_token(state)
-    tokens = run.tape.predicted_tokens
+    probabilities = keep(run, "probabilities of the chosen", lambda: _chosen_with(run))
+    unknown = state.model.model.tokenizer.unknown_id
     return tuple(
         OutputToken(
             row=row,
             token=token,
-            probability=float(given.probabilities[chosen]),
+            probability=probability,
             status="done" if row < reached else "current" if row == reached else "todo",
             special=chosen in specials,
-            unknown=chosen == state.model.model.tokenizer.unknown_id,
+            unknown=chosen == unknown,
         )
-        for row, (token, given, chosen) in enumerate(
-            zip(tokens, run.distributions, run.chosen, strict=True)
+        for row, (token, probability, chosen) in enumerate(
+            zip(run.tape.predicted_tokens, probabilities, run.chosen, strict=True)
         )
     )
+
+
+def _chosen_with(run: Run) -> tuple[float, ...]:
+    pairs = zip(run.distributions, run.chosen, strict=True)
+    return tuple(float(given.probabilities[chosen]) for given, chosen in pairs)
 
 
 def likeliest(tempered: Any, count: int) -> Any:

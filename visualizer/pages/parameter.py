@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from visualizer import actions
@@ -14,6 +15,7 @@ from visualizer.lenses.parameter import (
     parameter_picture,
 )
 from visualizer.pages.base import Page
+from visualizer.pages.zoom import zoom_words
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.cell_line import CellLine
@@ -45,6 +47,7 @@ class ParameterPage(Page):
 
     def retranslate(self) -> None:
         self.heatmap.describe(tr("ui.stage"))
+        self.heatmap.set_zoom_words(zoom_words())
 
     def caption(self, state: ViewState) -> Caption | None:
         return parameter_caption(state)
@@ -55,9 +58,7 @@ class ParameterPage(Page):
             self.picture = picture
             self.heatmap.set_matrix(None if picture is None else picture.matrix)
             if picture is not None and "parameter" in fields:
-                show = getattr(self.heatmap, "show_cell", None)
-                if show is not None:
-                    show(*picture.cell)
+                self.heatmap.show_cell(*picture.cell)
         self._draw_cell(state)
 
     def _draw_cell(self, state: ViewState) -> None:
@@ -73,6 +74,10 @@ class ParameterPage(Page):
             hovered = None
         name, lines, full, place = parameter_cell(state, picture, hovered or picture.cell)
         self.cell.set_lines(name, lines, tr("hover.exact", value=full), place)
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Whether the key was used."""
+        return self.heatmap.take_key(event)
 
     def _on_hovered(self, row: int, column: int) -> None:
         self.store.dispatch(actions.hover_cell, (row, column))

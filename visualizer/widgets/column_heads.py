@@ -6,6 +6,7 @@ import math
 from typing import Literal
 
 from visualizer import fonts
+from visualizer.lenses.numbers import round_step
 from visualizer.lenses.picture import Matrix
 from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.label_widths import are_numbers, widest
@@ -14,16 +15,6 @@ Slant = Literal["flat", "tilted", "upright"]
 TILT = 45.0
 # The line of the words under column labels, in parts of the font's size.
 NOTE_LINE = 1.1
-
-
-def round_step(least: float) -> int:
-    """The next of 1, 2, 5, 10, 20, 50 … that is not below `least`."""
-    power = 1
-    while True:
-        for digit in (1, 2, 5):
-            if digit * power >= least:
-                return digit * power
-        power *= 10
 
 
 def column_head(

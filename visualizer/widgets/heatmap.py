@@ -109,7 +109,7 @@ class HeatMap(Zoomable):
         return QSize(round(40 * self.em), round(30 * self.em))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(round(16 * self.em), round(12 * self.em))
+        return QSize(round(16 * self.em), round(7 * self.em))
 
     # Painting.
 

@@ -10,10 +10,11 @@ from PySide6.QtCore import QRectF
 
 from visualizer import fonts
 from visualizer.lenses.blocks import Span, spans
+from visualizer.lenses.numbers import round_step
 from visualizer.lenses.picture import Matrix
 from visualizer.widgets import figures
 from visualizer.widgets.canvas import Canvas
-from visualizer.widgets.column_heads import Slant, column_head, round_step
+from visualizer.widgets.column_heads import Slant, column_head
 from visualizer.widgets.label_widths import widest
 from visualizer.widgets.viewport import Viewport
 

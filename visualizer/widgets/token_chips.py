@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -47,8 +48,8 @@ class TokenChips(PointedCanvas):
     def set_chips(self, chips: tuple[Chip, ...], current: int | None = None) -> None:
         if (chips, current) == (self._chips, self._current):
             return
-        if chips != self._chips:
-            self._chips = chips
+        before, self._chips = self._chips, chips
+        if len(chips) != len(before) or any(map(_differs_in_width, chips, before)):
             self._rects = None
         self._current = current
         self._reveal()
@@ -113,10 +114,13 @@ class TokenChips(PointedCanvas):
     # Painting.
 
     def paint(self, painter: QPainter) -> None:
-        for index, rect in enumerate(self._places()):
-            rect = rect.translated(-self._scroll, 0)
-            if rect.right() >= 0 and rect.left() <= self.width():
-                self._draw(painter, index, rect)
+        places = self._places()
+        first = max(bisect_right(places, self._scroll, key=QRectF.left) - 1, 0)
+        for index in range(first, len(places)):
+            rect = places[index].translated(-self._scroll, 0)
+            if rect.left() > self.width():
+                break
+            self._draw(painter, index, rect)
         if self._scroll > 0.5:
             self._draw_more(painter, left=True)
         if self._scroll < self._reach() - 0.5:
@@ -202,3 +206,7 @@ class TokenChips(PointedCanvas):
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
+
+
+def _differs_in_width(chip: Chip, other: Chip) -> bool:
+    return chip.text != other.text or chip.probability != other.probability
