@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from visualizer.actions import put_cursor, select_cell
 from visualizer.state import Cell, Cursor, ViewState, current_tape, current_token, shown_site
-from visualizer.walkthrough import Place, Walk, walk
+from visualizer.walkthrough import Place, Walk, walk, walk_back
 
 
 def current_walk(state: ViewState) -> Walk | None:
@@ -15,7 +15,14 @@ def current_walk(state: ViewState) -> Walk | None:
     tape = current_tape(state)
     if tape is None or state.run is None:
         return None
-    return walk(tape.sites, state.run.rows)
+    along = walk if tape.direction == "forward" else walk_back
+    return along(tape.sites, state.run.rows)
+
+
+def walks_back(state: ViewState) -> bool:
+    """Whether gradients are on show, which are walked from the target back."""
+    tape = current_tape(state)
+    return tape is not None and tape.direction == "backward"
 
 
 def current_place(state: ViewState) -> Place | None:
@@ -70,7 +77,12 @@ def previous_layer(state: ViewState) -> ViewState:
 
 
 def next_token(state: ViewState) -> ViewState:
-    """The same op at the next decoder token; from the encoder, the decoder's first step."""
+    """The same op at the next decoder token; from the encoder, the decoder's first step.
+
+    Of gradients, the same op while the next token is their target, where none was chosen.
+    """
+    if walks_back(state):
+        return state if state.target else go_to_token(state, current_token(state) + 1)
     if _in_encoder(state):
         along = current_walk(state)
         if along is None or not along.rows:
@@ -81,7 +93,8 @@ def next_token(state: ViewState) -> ViewState:
 
 def previous_token(state: ViewState) -> ViewState:
     """The same op at the decoder token before; the first one stays, and so does the encoder."""
-    return state if _in_encoder(state) else go_to_token(state, current_token(state) - 1)
+    fixed = state.target is not None if walks_back(state) else _in_encoder(state)
+    return state if fixed else go_to_token(state, current_token(state) - 1)
 
 
 def home(state: ViewState) -> ViewState:
@@ -101,7 +114,7 @@ def go_to_token(state: ViewState, token: int) -> ViewState:
     if along is None or site is None or not along.rows:
         return state
     token = min(max(token, 0), along.rows - 1)
-    if _in_encoder(state):
+    if _in_encoder(state) and not walks_back(state):
         site = along.route.decoder[-1].site
     return put_cursor(state, Cursor(site, token))
 
@@ -117,9 +130,14 @@ def go_to_site(state: ViewState, site: str) -> ViewState:
 def go_to_record(state: ViewState, site: str, row: int | None = None) -> ViewState:
     """The op with this site, and its own picture in place of the whole model's.
 
-    row: of a decoder's record, the decoder token to stand at; without it the current one.
+    row: of a decoder's record, the decoder token to stand at; without it the current one. Of a
+    gradient, the row in which the largest number is selected: the target stays.
     """
     there = go_to_site(state, site)
+    tape = current_tape(there)
+    if row is not None and tape is not None and tape.direction == "backward":
+        sizes = abs(tape[there.cursor.site].value[0, row])
+        return replace(there, page="record", selected=(row, int(sizes.argmax())))
     if row is not None and not _in_encoder(there):
         there = go_to_token(there, row)
     return replace(there, page="record")

@@ -310,6 +310,8 @@ def shown_site(state: ViewState) -> str | None:
     if tape is None:
         return None
     site = state.cursor.site
+    if site in ("target", "loss") and site not in tape:
+        return tape.sites[-1]  # where gradients start: their target, or what it was picked from
     return tape.plan.resolve(site) if site in tape else tape.sites[0]
 
 

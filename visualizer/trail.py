@@ -83,7 +83,7 @@ def _at_record(state: ViewState, site: str, index: tuple[int, ...]) -> ViewState
         there = replace(there, head=index[axes.index("H")])
     # a row that decoding has not come to yet is not on show
     reach = max((i for axis, i in zip(axes, index, strict=True) if axis == "T"), default=-1)
-    if reach > current_token(there):
+    if reach > current_token(there) and tape.direction == "forward":
         there = put_cursor(there, Cursor(site, reach))
     return select_cell(there, (row, column))
 

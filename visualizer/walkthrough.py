@@ -3,6 +3,7 @@
 The encoder is walked once, then the decoder and the output once for every target token. The
 order and the grouping come from the tape's own list of sites, so that post-norm and pre-norm
 models need no rule of their own. Steps are numbered, not stored: a walk costs nothing to make.
+Gradients are walked from the target back, every record once.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from functools import lru_cache
 from typing import Literal
 
 Side = Literal["encoder", "decoder", "output"]
+# The sites that gradients start from, behind all those of a run.
+TARGETS = ("target", "loss")
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,14 @@ class Block:
 class Segment:
     """A stretch of the timeline: the embedding, a layer, what ends the encoder, one token.
 
+    Of a walk back also the target, the output and the decoder's parts.
     `number` counts layers or tokens from 0.
     """
 
-    kind: Literal["input", "embed", "encoder", "memory", "token"]
+    kind: Literal[
+        "input", "embed", "encoder", "memory", "token",
+        "target", "output", "decoder_norm", "decoder", "decoder_embed",
+    ]  # fmt: skip
     number: int
     start: int
     count: int
@@ -60,7 +67,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Step:
-    """One stop of the walk; `token` is None in the encoder, which is walked once."""
+    """One stop of the walk; `token` is None where it is walked once, in the encoder and back."""
 
     place: Place
     token: int | None
@@ -174,6 +181,39 @@ class Walk:
         return start
 
 
+@dataclass(frozen=True)
+class WalkBack(Walk):
+    """The walk along gradients: from the target to what its gradient reaches next, once each."""
+
+    def __len__(self) -> int:
+        return len(self.route.encoder) + len(self.route.decoder)
+
+    def step(self, index: int) -> Step:
+        index = len(self) - 1 - min(max(index, 0), len(self) - 1)
+        start = len(self.route.encoder)
+        places = self.route.encoder if index < start else self.route.decoder
+        return Step(places[index if index < start else index - start], None)
+
+    def index(self, site: str, token: int) -> int:
+        return len(self) - 1 - self.route.numbers[site]
+
+    def segments(self) -> tuple[Segment, ...]:
+        found: list[Segment] = []
+        for index in range(len(self)):
+            place = self.step(index).place
+            kind, number = _stretch_back(place), place.layer or 0
+            if found and (found[-1].kind, found[-1].number) == (kind, number):
+                found[-1] = replace(found[-1], count=found[-1].count + 1)
+            else:
+                found.append(Segment(kind, number, index, 1))
+        return tuple(found)
+
+
+def walk_back(sites: Sequence[str], rows: int) -> WalkBack:
+    """The walk along the gradients of a run with these sites, the target's own the last."""
+    return WalkBack(route(tuple(sites)), rows)
+
+
 def walk(sites: Sequence[str], rows: int) -> Walk:
     """The walk along a run with these sites and this many decoder rows."""
     return Walk(route(tuple(sites)), rows)
@@ -219,6 +259,24 @@ def _read(site: str) -> Place:
         block = f"{side}.embed"
         return Place(site, side, None, "mask", words[1], block, block, "embed")
     return Place(site, "output", None, "output", site, "output", "output", "output")
+
+
+def _stretch_back(
+    place: Place,
+) -> Literal[
+    "target", "output", "decoder", "decoder_embed", "decoder_norm",
+    "encoder", "embed", "memory", "input",
+]:  # fmt: skip
+    """Which stretch of a walk back a place lies in."""
+    if place.side == "output":
+        return "target" if place.site in TARGETS else "output"
+    if place.layer is not None:
+        return "decoder" if place.side == "decoder" else "encoder"
+    if place.group.endswith(".embed"):
+        if place.side == "decoder":
+            return "decoder_embed"
+        return "input" if place.kind == "input" else "embed"
+    return "decoder_norm" if place.side == "decoder" else "memory"
 
 
 def _kind(sublayer: str) -> str:
