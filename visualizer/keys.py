@@ -65,6 +65,8 @@ SHEET = (
     "keys.open",
     "keys.save",
     "keys.zoom",
+    "keys.glossary",
+    "keys.term",
 )
 
 

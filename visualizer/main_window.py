@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 from model_core.bundled import resources
 from model_core.snippets import DATA_FILE
 from visualizer import actions, dialogs, fonts, i18n, keys
+from visualizer.asking import Asking
 from visualizer.cards import title_of
 from visualizer.copying import copied
 from visualizer.i18n import tr
@@ -98,6 +99,8 @@ class MainWindow(QWidget):
         self._settling.setSingleShot(True)
         self._settling.timeout.connect(self._fit_type)
         self._scale = 1.0
+        self.asking = Asking(self, store)
+        self.asking.left.connect(self._to_stage)
         self._fill()
         for sequence, act in (
             (QKeySequence.StandardKey.Open, self.browse),
@@ -113,6 +116,7 @@ class MainWindow(QWidget):
             (QKeySequence("Ctrl+-"), self.smaller),
             (QKeySequence("Ctrl+0"), self.fitting),
             (QKeySequence.StandardKey.HelpContents, self.show_keys),
+            (QKeySequence("F2"), self.asking.toggle),
         ):
             QShortcut(sequence, self).activated.connect(act)
         self.stage.setFocus()
@@ -136,6 +140,7 @@ class MainWindow(QWidget):
         self.header.left.connect(self._to_stage)
         self.stage.copyWanted.connect(self.copy)
         self.header.keysWanted.connect(self.show_keys)
+        self.header.glossaryWanted.connect(self.asking.open_here)
         self.workspace.fit(self.width(), self.height())
         self.workspace.refresh()
 
@@ -205,6 +210,7 @@ class MainWindow(QWidget):
         else:
             self.header.field.setFocus()
             self.header.field.setCursorPosition(typing)
+        self.asking.renew()
 
     def showEvent(self, event: QShowEvent) -> None:
         self._fit_type()

@@ -25,7 +25,7 @@ from visualizer.widgets.token_chips import Chip
 class HeaderPanel(Panel):
     """openChosen(a bundled name or a Path), choicesMade(Choices), left() for the stage.
 
-    browse(), save(), saveAs() and keysWanted() of the menus.
+    browse(), save(), saveAs(), keysWanted() and glossaryWanted() of the menus.
     """
 
     watches = frozenset({"model", "inputs", "run"})
@@ -36,6 +36,7 @@ class HeaderPanel(Panel):
     save = Signal()
     saveAs = Signal()
     keysWanted = Signal()
+    glossaryWanted = Signal()
     left = Signal()
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
@@ -142,6 +143,7 @@ class HeaderPanel(Panel):
     def _on_view(self) -> None:
         menu = view_menu(self, self.store)
         menu.command(f"{tr('ui.help')}\tF1", self.keysWanted.emit)
+        menu.command(f"{tr('glossary.title')}\tF2", self.glossaryWanted.emit)
         menu.below(self.view)
 
 
