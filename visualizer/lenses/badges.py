@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,8 +47,11 @@ class Badge:
 
 def badges(state: ViewState, audit: Audit) -> tuple[Badge, ...]:
     """The checks of the record on show, broken ones first."""
-    made = [_badge(check, audit, state) for check in audit.checks]
+    # of broken ones first the cell that is wrong, then what follows from it
+    checks = sorted(audit.checks, key=lambda check: check.holds or check.key != "recomputed")
+    made = [_badge(check, audit, state) for check in checks]
     made += _changed(state.inputs, audit)
+    # stable: the others keep the order of the checks
     return tuple(sorted(made, key=lambda badge: badge.state != "bad"))
 
 
@@ -84,10 +86,9 @@ def _badge(check: Check, audit: Audit, state: ViewState) -> Badge:
         return Badge(_filled(_variant(key, check), check), f"{how}\n{audit.site}".strip(), kind)
     assert check.bad is not None
     found, wanted = two_figures(check, state.decimals)
-    namer: Callable[[ViewState, Index], str] = cell_words
-    if check.key in OF_ROWS:
-        namer = row_words
+    namer = row_words if check.key in OF_ROWS else cell_words
     text = tr(f"{key}.bad", name=namer(state, check.bad), found=found, wanted=wanted)
+    text = _in_head(state, check.bad, text)
     numbers = tr("audit.numbers", found=exact(check.found), wanted=exact(check.wanted))
     counted = _filled("audit.rows" if check.key in OF_ROWS else "audit.cells", check)
     place = f"{audit.site}[{', '.join(map(str, check.bad))}]"
@@ -154,8 +155,7 @@ def cell_words(state: ViewState, index: Index) -> str:
         heads=head_count(state),
     )
     row, column = (0, 0, *index)[-2:]
-    name = cell_name(matrix, (row, column)) or f"[{', '.join(map(str, index))}]"
-    return _in_head(state, index, name)
+    return cell_name(matrix, (row, column)) or f"[{', '.join(map(str, index))}]"
 
 
 def row_words(state: ViewState, index: Index) -> str:
@@ -166,22 +166,22 @@ def row_words(state: ViewState, index: Index) -> str:
     record = tape[place.site]
     letter, size, row = record.axes[-2], record.value.shape[-2], index[-2]
     labels = axis_labels(letter, size, tape, words(state), "")
-    return _in_head(state, index, labels[row] or str(row + state.count_from))
+    return labels[row] or str(row + state.count_from)
 
 
 def _head(axes: tuple[str, ...], index: Index) -> int:
     return index[axes.index("H")] if "H" in axes else 0
 
 
-def _in_head(state: ViewState, index: Index, name: str) -> str:
+def _in_head(state: ViewState, index: Index, said: str) -> str:
     """The head in front, where there are several."""
     place, tape = current_place(state), current_tape(state)
-    assert place is not None and tape is not None
+    if place is None or tape is None or head_count(state) < 2:
+        return said
     axes = tape[place.site].axes
-    if "H" not in axes or head_count(state) < 2:
-        return name
-    head = head_title(state, place, _head(axes, index))
-    return tr("audit.in_head", head=head, name=name)
+    if "H" not in axes:
+        return said
+    return tr("audit.in_head", head=head_title(state, place, _head(axes, index)), said=said)
 
 
 def _changed(inputs: Inputs, audit: Audit) -> list[Badge]:

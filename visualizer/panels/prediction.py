@@ -7,12 +7,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
 from visualizer.inquiries.lens import has_lens, lens_beside
+from visualizer.lenses.badges import distribution_badge
 from visualizer.lenses.logit_lens import depth, nothing_to_read, passes
 from visualizer.lenses.prediction import next_token
 from visualizer.navigation import current_place
 from visualizer.panels.base import PLACE, Panel
 from visualizer.state import Beside, ViewState, current_tape, current_token, reads_matrix
 from visualizer.store import Store
+from visualizer.widgets.badge_row import BadgeRow
 from visualizer.widgets.bars import TokenBars
 from visualizer.widgets.controls import Choice, LabelledSlider, SeedBox
 from visualizer.widgets.figures import bits
@@ -46,6 +48,7 @@ class PredictionPanel(Panel):
         self.bars = TokenBars()
         self.bars.set_limit(CANDIDATES)
         self.lens = LensBars()
+        self.badge = BadgeRow()
         self.temperature, self.top_k, self.top_p = (LabelledSlider() for _ in range(3))
         self.choice = Choice()
         self.seed = SeedBox()
@@ -62,7 +65,7 @@ class PredictionPanel(Panel):
         for widget in (self.bars, self.lens):
             widget.setMaximumHeight(self.bars.sizeHint().height())
             column.addWidget(widget, 100)
-        column.addSpacing(round(0.5 * em))
+        column.addWidget(self.badge)
         for slider in (self.temperature, self.top_k, self.top_p):
             column.addWidget(slider)
         row = QHBoxLayout()
@@ -76,7 +79,7 @@ class PredictionPanel(Panel):
         column.addLayout(row)
         column.addStretch(1)
         self.carriers = (self.bars, self.lens)
-        self.ground("surface", self.head, self.where, self.bars, self.lens)
+        self.ground("surface", self.head, self.where, self.bars, self.lens, self.badge)
         self.head.chosen.connect(self._on_part)
         self.lens.readingClicked.connect(self._on_reading)
         self.temperature.moved.connect(self._on_temperature)
@@ -101,6 +104,7 @@ class PredictionPanel(Panel):
         self.seed.setToolTip(tr("ui.seed.tip"))
         self.bars.set_empty_text(tr("ui.next_token.none"))
         self.bars.describe(tr("ui.next_token"))
+        self.badge.set_title(tr("audit.drawn.title"))
         self.lens.describe(tr("lens.title"))
         tips = ("ui.temperature.tip", "ui.top_k.tip", "ui.top_p.tip")
         for slider, key in zip(sliders, tips, strict=True):
@@ -127,6 +131,8 @@ class PredictionPanel(Panel):
         lens = lens and lens_beside(state)
         self.lens.setVisible(lens)
         self.bars.setVisible(not lens and not reads_matrix(state.model))
+        badge = None if lens else distribution_badge(state)
+        self.badge.set_badges(() if badge is None else (badge,))
         if lens:
             self.head.set_titles(titles, 1)
             self.where.set_sentences(passes(state))
