@@ -6,7 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPointF
 
+from tests.gui.samples import LEFT_BUTTON
+from tests.gui.samples import at as pixel
 from tests.gui.views import at, view, worked_view
 from visualizer import linking, navigation
 from visualizer.lenses.linked import (
@@ -28,6 +31,7 @@ from visualizer.lenses.linked_words import (
     weight_of,
 )
 from visualizer.state import current_token
+from visualizer.widgets.linked_attention import LinkedAttention
 
 ENCODER = "encoder.layers.{}.self_attn.weights"
 CROSS = "decoder.layers.{}.cross_attn.weights"
@@ -184,6 +188,92 @@ def test_a_worked_example_has_the_encoders_part_alone():
     picture = linked_tokens(state)
     assert [edges.kind for edges in picture.edges] == ["encoder"]
     assert picture.targets == () and picture.row is None
-    assert plain(told(picture, None)) == ""
+    assert plain(told(picture, None)).startswith("Point at a token")
     assert plain(told(picture, ("encoder", 0))).endswith(".")
     assert linked_caption(state, picture).shape == "encoder layer 1 · mean of 3 heads"
+
+
+@pytest.fixture
+def canvas(qtbot):
+    widget = LinkedAttention()
+    qtbot.addWidget(widget)
+    widget.resize(780, 560)
+    widget.set_picture(linked_tokens(shown(token=3)))
+    widget.show()
+    return widget
+
+
+def test_every_token_maps_back_to_itself_and_all_lie_in_the_picture(canvas):
+    picture = canvas.picture
+    for side, words in (("encoder", picture.sources), ("decoder", picture.targets)):
+        for place in range(len(words)):
+            point = canvas.token_point((side, place))
+            assert canvas.token_at(point) == (side, place)
+            assert canvas.rect().contains(pixel(point))
+    assert canvas.token_at(QPointF(3, 3)) is None
+
+
+def test_the_strongest_curve_under_the_pointer_is_the_one_that_is_told(canvas):
+    for edges in canvas.picture.edges:
+        strongest = (edges.kind, int(edges.readers[-1]), int(edges.keys[-1]))
+        assert canvas.edge_at(canvas.edge_point(strongest)) == strongest
+    # a curve that no other touches, whatever its weight
+    alone = [
+        (edges.kind, reader, key)
+        for edges in canvas.picture.edges
+        for reader, key in zip(edges.readers.tolist(), edges.keys.tolist())
+    ]
+    told_right = sum(canvas.edge_at(canvas.edge_point(edge, 0.3)) == edge for edge in alone)
+    assert told_right > 0.7 * len(alone)
+
+
+def test_a_wider_curve_is_a_larger_weight(canvas):
+    weights = np.array([0.1, 0.3, 0.5, 1.0])
+    widths = canvas.widths(weights)
+    assert (np.diff(widths) >= 0).all() and widths[-1] == canvas.places().widest
+
+
+def test_pointing_lights_a_token_and_a_click_tells_which(qtbot, canvas):
+    hovered = []
+    canvas.tokenHovered.connect(lambda *token: hovered.append(token))
+    qtbot.mouseMove(canvas, pixel(canvas.token_point(("encoder", 2))))
+    qtbot.waitUntil(lambda: hovered == [("encoder", 2)])
+    assert canvas.looked_at == ("encoder", 2)
+    with qtbot.waitSignal(canvas.tokenClicked) as clicked:
+        qtbot.mouseClick(canvas, LEFT_BUTTON, pos=pixel(canvas.token_point(("decoder", 1))))
+    assert clicked.args == ["decoder", 1]
+    edges = canvas.picture.edges[1]
+    edge = (edges.kind, int(edges.readers[-1]), int(edges.keys[-1]))
+    with qtbot.waitSignal(canvas.edgeClicked) as clicked:
+        qtbot.mouseClick(canvas, LEFT_BUTTON, pos=pixel(canvas.edge_point(edge)))
+    assert tuple(clicked.args) == edge
+
+
+def test_what_is_lit_stays_and_the_rest_fades(canvas):
+    """The middle of a curve, with its own token looked at and with another."""
+    edges = canvas.picture.edges[1]
+    row, key = int(edges.readers[-1]), int(edges.keys[-1])
+    point = pixel(canvas.edge_point(("cross", row, key)))
+
+    def strength():
+        colour = canvas.grab().toImage().pixelColor(point)
+        return 255 - colour.green()
+
+    canvas._token = ("decoder", row)
+    own = strength()
+    canvas._token = next(("decoder", other) for other in range(4) if other != row)
+    assert own > 2 * strength()
+
+
+@pytest.mark.parametrize("size", [(420, 260), (760, 300), (1300, 900)])
+@pytest.mark.parametrize("heads", ["max", 1])
+def test_no_curve_and_no_word_leaves_the_picture(canvas, size, heads):
+    canvas.resize(*size)
+    canvas.set_picture(linked_tokens(shown(heads, threshold=0.01)))
+    for curves in canvas.curves():
+        points = np.concatenate([curves[:, :1], curves[:, 3:]])
+        assert (points >= 0).all()
+        assert (points[..., 0] <= size[0]).all() and (points[..., 1] <= size[1]).all()
+    columns = canvas.places().columns
+    assert columns["encoder"].ends[1] < columns["decoder"].ends[0]
+    assert columns["decoder"].ends[1] + canvas.places().depths["decoder"] <= size[0] + 1

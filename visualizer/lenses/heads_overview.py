@@ -15,7 +15,6 @@ from visualizer.i18n import tr
 from visualizer.lenses.attentions import Attention, allowed_cells, attentions
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.labels import axis_labels
-from visualizer.lenses.numbers import short
 from visualizer.lenses.stage import shown_rows, words
 from visualizer.state import Run, ViewState, guided_head, shown_site
 
@@ -153,7 +152,7 @@ def fact_columns(state: ViewState, whole: HeadsOverview, head: Head) -> tuple[Fa
     columns = []
     for name in FACTS:
         value = getattr(facts, name)
-        text = fact_text(name, value)
+        text = "< 0.01" if 0 < value < 0.005 else fact_text(value)
         if name == "sink" and facts.sink_key >= 0:
             text = tr("heads.sink_at", value=text, token=tokens[facts.sink_key])
         elif name == "entropy" and np.isfinite(value):
@@ -169,9 +168,9 @@ def fact_columns(state: ViewState, whole: HeadsOverview, head: Head) -> tuple[Fa
     return tuple(columns)
 
 
-def fact_text(name: str, value: float) -> str:
+def fact_text(value: float) -> str:
     """Two decimals; a dash where a head has no such thing."""
-    return short(value, 2) if np.isfinite(value) else "–"
+    return f"{value:.2f}" if np.isfinite(value) else "–"
 
 
 def fact_part(name: str, value: float, group: HeadGroup) -> float | None:

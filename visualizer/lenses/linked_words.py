@@ -15,7 +15,7 @@ from visualizer.lenses.caption import Caption
 from visualizer.lenses.linked import Array, LinkedTokens, Token
 from visualizer.lenses.numbers import exact, short
 from visualizer.lenses.reductions import strongest_head
-from visualizer.state import ViewState
+from visualizer.state import ViewState, guided_head
 
 # A sentence names so many tokens, and none that gets less.
 MOST_NAMED, LEAST_NAMED = 3, 0.05
@@ -74,6 +74,17 @@ def chosen_words(state: ViewState, picture: LinkedTokens) -> tuple[str, ...]:
     return tuple(said)
 
 
+def part_titles(state: ViewState, picture: LinkedTokens) -> dict[Kind, str]:
+    """What stands below each part; of a guided head also that it is one."""
+    found = {}
+    guided, heads = guided_head(state.model), state.linked.heads
+    for kind, one in picture.attentions.items():
+        title = tr(f"linked.kind.{kind}")
+        head = min(heads, one.heads - 1) if isinstance(heads, int) else None
+        found[kind] = tr("linked.guided", title=title) if guided == (one.site, head) else title
+    return found
+
+
 def heads_words(state: ViewState, count: int) -> str:
     """ "head 2", "mean of 4 heads"."""
     heads = state.linked.heads
@@ -84,11 +95,14 @@ def heads_words(state: ViewState, count: int) -> str:
 
 
 def told(picture: LinkedTokens, token: Token | None) -> Sentence:
-    """What a token reads and who reads it; without one, of the current target row."""
+    """What a token reads and who reads it; without one, of the current target row.
+
+    Where there is none either, what one can do here.
+    """
     if token is not None and token[0] == "encoder":
         return _source_told(picture, token[1])
     row = picture.row if token is None else token[1]
-    return () if row is None else _row_told(picture, row)
+    return (Said(tr("linked.why")),) if row is None else _row_told(picture, row)
 
 
 def edge_told(state: ViewState, picture: LinkedTokens, kind: Kind, row: int, key: int) -> Sentence:

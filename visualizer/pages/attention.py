@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QStackedLayout,
@@ -14,7 +13,7 @@ from PySide6.QtWidgets import (
 
 from visualizer import linking, trail
 from visualizer.i18n import tr
-from visualizer.lenses.attentions import KINDS, Kind, attentions
+from visualizer.lenses.attentions import Kind, attentions
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.heads_overview import overview_label
 from visualizer.lenses.linked import LinkedTokens, linked_tokens
@@ -22,6 +21,7 @@ from visualizer.lenses.linked_words import (
     edge_told,
     hidden_words,
     linked_caption,
+    part_titles,
     told,
     weight_of,
 )
@@ -31,6 +31,7 @@ from visualizer.store import Store
 from visualizer.widgets.attention_tools import AttentionTools
 from visualizer.widgets.cell_line import CellLine
 from visualizer.widgets.controls import LabelledSlider, card
+from visualizer.widgets.layer_choice import LayerChoice
 from visualizer.widgets.linked_attention import LinkedAttention
 from visualizer.widgets.notice import EmptyState
 from visualizer.widgets.said_block import SaidBlock
@@ -52,7 +53,7 @@ class AttentionPage(Page):
         self.said = SaidBlock()
         self.hidden = QLabel()
         self.hidden.setProperty("role", "muted")
-        self.layers = {side: LayerBox() for side in ("encoder", "decoder")}
+        self.layers = {side: LayerChoice() for side in ("encoder", "decoder")}
         self.threshold = LabelledSlider()
         self.threshold.slider.setFixedWidth(round(7 * self.em))
         self.threshold.set_range(
@@ -98,7 +99,6 @@ class AttentionPage(Page):
 
     def retranslate(self) -> None:
         self.linked.describe(tr("linked.title"))
-        self.linked.set_titles({kind: tr(f"linked.kind.{kind}") for kind in KINDS})
         self.empty.set_texts(tr("linked.nothing.title"), tr("linked.nothing"))
         self.threshold.set_label(tr("linked.threshold"))
 
@@ -122,6 +122,7 @@ class AttentionPage(Page):
         self.pictures.setCurrentWidget(self.linked if shown else self.empty)
         if picture is None:
             return
+        self.linked.set_titles(part_titles(state, picture))
         self._draw_tools(state)
         for side, label in (
             ("encoder", "linked.encoder_layer"),
@@ -155,11 +156,16 @@ class AttentionPage(Page):
         assert picture.run.tape is not None
         found = [one for one in attentions(picture.run.tape) if one.kind in kinds]
         numbers = sorted({one.layer for one in found})
-        box = self.layers[side]
-        box.setVisible(len(numbers) > 1)
+        choice = self.layers[side]
+        choice.setVisible(len(numbers) > 1)
         here = next((one.layer for k, one in picture.attentions.items() if k in kinds), 0)
-        texts = tuple(tr(label, n=number + state.count_from) for number in numbers)
-        box.set_layers(texts, numbers.index(here) if here in numbers else 0)
+        wish = state.linked.encoder_layer if side == "encoder" else state.linked.decoder_layer
+        choice.set_layers(
+            tr("linked.follows"),
+            tuple(tr(label, n=number + state.count_from) for number in numbers),
+            numbers.index(here) if here in numbers else 0,
+            numbers.index(wish) + 1 if wish in numbers else 0,
+        )
 
     def _head_count(self, state: ViewState) -> int:
         assert state.run is not None and state.run.tape is not None
@@ -176,11 +182,11 @@ class AttentionPage(Page):
         heads = chip if chip < count else ("mean", "max")[chip - count]
         self.store.dispatch(linking.set_heads, heads)
 
-    def _on_encoder_layer(self, layer: int) -> None:
-        self.store.dispatch(linking.set_encoder_layer, layer)
+    def _on_encoder_layer(self, place: int) -> None:
+        self.store.dispatch(linking.set_encoder_layer, place - 1 if place else None)
 
-    def _on_decoder_layer(self, layer: int) -> None:
-        self.store.dispatch(linking.set_decoder_layer, layer)
+    def _on_decoder_layer(self, place: int) -> None:
+        self.store.dispatch(linking.set_decoder_layer, place - 1 if place else None)
 
     def _on_threshold(self, threshold: float) -> None:
         self.store.dispatch(linking.set_threshold, threshold)
@@ -212,19 +218,3 @@ class AttentionPage(Page):
 
     def _on_ground(self) -> None:
         self.store.dispatch(linking.unpin)
-
-
-class LayerBox(QComboBox):
-    """The layers of a side; its signal `activated` is the user's alone."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.chosen = self.activated
-
-    def set_layers(self, texts: tuple[str, ...], current: int) -> None:
-        if texts != tuple(self.itemText(number) for number in range(self.count())):
-            self.clear()
-            self.addItems(texts)
-        if current != self.currentIndex():
-            self.setCurrentIndex(current)

@@ -80,7 +80,8 @@ def _placed(canvas: Canvas, sections: list[list[HeadGroup]], form: _Form) -> Hea
     em, label = canvas.em, _label(canvas)
     beside = len(sections) if form.across else 1
     own = label + form.per_line * (form.width + GAP * em)
-    own = max(own, 11 * em)
+    # room for the title above a section of few heads
+    own = max(own, min(11 * em, (canvas.width() - (beside - 1) * BETWEEN * em) / beside))
     left = max((canvas.width() - beside * own - (beside - 1) * BETWEEN * em) / 2, 0.0)
     pictures: dict[Head, QRectF] = {}
     cards: dict[Head, QRectF] = {}

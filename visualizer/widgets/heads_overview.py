@@ -231,7 +231,7 @@ class HeadsOverviewCanvas(Canvas):
         tiny = self.face(TINY)
         card = self.places().cards[group.site, head]
         rect = QRectF(card.left(), line.bottom() + 0.1 * em, card.width(), 0.9 * em)
-        text = fact_text(name, value)
+        text = fact_text(value)
         if tiny.width(text) > rect.width() + 1:
             return
         write(painter, rect, text, tiny, theme.text, RIGHT)

@@ -207,7 +207,11 @@ def _cubic(x0: float, y0: Array, c0: Any, c1: Any, x1: float, y1: Array) -> Arra
 
 def _span(room: float, most: int, em: float) -> float:
     """From the first token to the last of the longer side."""
-    return min(max(room - 1.6 * em, em), (most - 1) * 4.2 * em) if most > 1 else 0.0
+    if most < 2:
+        return 0.0
+    # a few tokens alone may stand further apart
+    apart = max(4.2, 26 / most)
+    return min(max(room - 1.6 * em, em), (most - 1) * min(apart, 8.0) * em)
 
 
 def _column(
@@ -221,7 +225,7 @@ def _column(
     notes: tuple[float, float] | None,
     ends: tuple[float, float],
 ) -> Column:
-    own = min(span, (count - 1) * 5.0 * em)
+    own = min(span, (count - 1) * max(5.0, min(26 / max(count, 1), 8.0)) * em)
     pitch = own / (count - 1) if count > 1 else 3.0 * em
     first = (top + bottom - own) / 2
     scale = min(max(pitch / (1.5 * em), SMALLEST_LABEL), fonts.LARGE)
