@@ -61,7 +61,7 @@ WATCHED = POINTER | {
     "difference",
 }
 # What may change without the heading and the words above the page being read anew.
-QUIET = POINTER | {"selected", "editing", "audit", "difference"}
+QUIET = POINTER | {"selected", "editing", "audit", "readings", "difference"}
 PAGES: tuple[type[Page], ...] = (
     RecordPage,
     LayersPage,
