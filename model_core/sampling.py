@@ -85,6 +85,49 @@ class Distribution:
         return float(self.logits[token_id]) - self._log_total
 
 
+class RankedLogits:
+    """Logits with their ranking, which moving a temperature, a top-k or a top-p does not change.
+
+    Given to `distribution` in place of plain logits, it saves the sorting and changes no bit of
+    what comes out. logits: (V,), read-only float64
+    """
+
+    def __init__(self, logits: Any) -> None:
+        self.logits = _logits(logits)
+
+    @cached_property
+    def ascending(self) -> Floats:
+        """The logits from the smallest up."""
+        return _frozen(np.sort(self.logits))
+
+    @cached_property
+    def order(self) -> Ids:
+        """All ids, largest logit first; equal ones by id."""
+        order = np.argsort(-self.logits)
+        # The quick sort may swap equal ones, and they are few: sorting those takes less time than
+        # a stable sort of all.
+        found = self.logits[order]
+        differs = np.concatenate(([True], found[1:] != found[:-1], [True]))
+        tied = np.flatnonzero(~(differs[:-1] & differs[1:]))
+        group = np.cumsum(differs[:-1])[tied]
+        order[tied] = order[tied][np.lexsort((order[tied], group))]
+        return _frozen(order)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One draw: `uniform` fell on `id`, whose share of the cumulative is `below` to `upto`.
+
+    `near_boundary` says that another computation of the same run may draw a neighbour.
+    """
+
+    uniform: float
+    id: int
+    below: float
+    upto: float
+    near_boundary: bool
+
+
 def distribution(
     logits: Any,
     temperature: float = 1.0,
@@ -93,7 +136,7 @@ def distribution(
 ) -> Distribution:
     """The distribution that the next token is drawn from, with every stage on the way.
 
-    logits: (V,), -inf allowed (never drawn). Top-k keeps what ties with the k-th; top-p keeps
+    logits: (V,), -inf allowed (never drawn), or a RankedLogits. Top-k keeps what ties with the k-th; top-p keeps
     the smallest set of most probable tokens whose mass reaches p, at least one, the lower id
     first where several are equal; None, a top_k of V or more and a top_p of 1 are off.
     Raises ValueError for arguments that have no meaning; a temperature of 0 is one of them
@@ -102,7 +145,8 @@ def distribution(
     heat = _temperature(temperature)
     rank = _top_k(top_k)
     mass = _top_p(top_p)
-    raw = _logits(logits)
+    ranked = logits if isinstance(logits, RankedLogits) else None
+    raw = _logits(logits) if ranked is None else ranked.logits
     # A tiny temperature may carry a finite logit beyond float64: refused or -inf below.
     with np.errstate(over="ignore"):
         tempered = raw if heat == 1.0 else _frozen(raw / heat)
@@ -111,8 +155,12 @@ def distribution(
             raise ValueError(
                 f"temperature is {heat}, expected one that keeps logits / temperature finite"
             )
-        after_top_k = tempered if rank is None else _keep_top_k(tempered, rank)
-        after_top_p = after_top_k if mass is None else _keep_top_p(after_top_k, mass)
+        # Dividing by a temperature swaps no two logits, so the ranking is that of the raw ones.
+        ascending = None
+        if ranked is not None and (rank is not None or mass is not None):
+            ascending = ranked.ascending / heat
+        after_top_k = tempered if rank is None else _keep_top_k(tempered, rank, ascending)
+        after_top_p = after_top_k if mass is None else _keep_top_p(after_top_k, mass, ascending)
         # The largest logit survives every stage, so it stays the shift of the softmax.
         probabilities = np.exp(after_top_p - peak)
     probabilities /= probabilities.sum()
@@ -152,14 +200,41 @@ def near_boundary(given: Distribution, uniform: float, tolerance: float = 1e-6) 
     return bool(inner.size and np.abs(inner - uniform).min() <= tolerance)
 
 
+def drawn(given: Distribution, uniform: float) -> Draw:
+    """What `draw` gives, with the piece of the cumulative distribution that the uniform fell on."""
+    token = draw(given, uniform)
+    below = float(given.cumulative[token - 1]) if token else 0.0
+    upto = float(given.cumulative[token])
+    return Draw(float(uniform), token, below, upto, near_boundary(given, uniform))
+
+
+def draw_counts(given: Distribution, seed: int, times: int, skip: int = 0) -> Ids:
+    """How often each token is drawn (V,) by so many uniforms of a seed, `skip` left out first.
+
+    The same ids as `draw` gives one by one for `uniforms(seed)`.
+    """
+    for name, value in (("times", times), ("skip", skip)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise ValueError(f"{name} is {value!r}, expected a whole number >= 0")
+    bits = _bit_generator(seed)
+    # one uniform takes one step of the generator
+    bits.advance(int(skip))
+    found = np.searchsorted(
+        given.cumulative, np.random.Generator(bits).random(int(times)), side="right"
+    )
+    last = np.flatnonzero(given.probabilities)[-1]
+    return np.bincount(np.minimum(found, last), minlength=given.probabilities.size)
+
+
 def uniforms(seed: int) -> Iterator[float]:
     """Endless floats in [0, 1) from NumPy's PCG64 with this seed, one for each drawn token.
 
-    The same stream anywhere: np.random.Generator(np.random.PCG64(seed)).random(), repeatedly.
+    The same stream in any process, on any machine and of any NumPy from 1.17 on:
+    np.random.Generator(np.random.PCG64(seed)).random(), repeatedly. That is PCG XSL RR 128/64
+    (O'Neill 2014), seeded through NumPy's SeedSequence; of each 64 bits the upper 53, times
+    2**-53. So the same seed draws the same tokens unless a uniform is `near_boundary`.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"seed is {seed!r}, expected a whole number >= 0")
-    return _stream(np.random.Generator(np.random.PCG64(int(seed))))
+    return _stream(np.random.Generator(_bit_generator(seed)))
 
 
 def argmax(logits: Any) -> int:
@@ -168,6 +243,12 @@ def argmax(logits: Any) -> int:
     logits: (V,)
     """
     return int(_logits(logits).argmax())
+
+
+def _bit_generator(seed: int) -> np.random.PCG64:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed is {seed!r}, expected a whole number >= 0")
+    return np.random.PCG64(int(seed))
 
 
 def _stream(generator: np.random.Generator) -> Iterator[float]:
@@ -180,15 +261,19 @@ def _frozen(array: Kind) -> Kind:
     return array
 
 
-def _keep_top_k(tempered: Floats, rank: int) -> Floats:
+def _keep_top_k(tempered: Floats, rank: int, ascending: Floats | None) -> Floats:
     if rank >= tempered.size:
         return tempered
-    bound = np.partition(tempered, tempered.size - rank)[tempered.size - rank]
+    place = tempered.size - rank
+    bound = (np.partition(tempered, place) if ascending is None else ascending)[place]
     return _frozen(np.where(tempered >= bound, tempered, -np.inf))
 
 
-def _keep_top_p(tempered: Floats, mass: float) -> Floats:
-    finite = np.sort(tempered[tempered > -np.inf])
+def _keep_top_p(tempered: Floats, mass: float, ascending: Floats | None) -> Floats:
+    """tempered: -inf where top-k has cut   ascending: all, nothing cut yet"""
+    finite = tempered[tempered > -np.inf]
+    # what is left of the ranking is its upper end
+    finite = np.sort(finite) if ascending is None else ascending[ascending.size - finite.size :]
     weights = np.exp(finite - finite[-1])
     # Summed from the least probable up, the small ones keep their digits: what is dropped is
     # the largest set of least probable tokens whose mass is at most 1 - p.
