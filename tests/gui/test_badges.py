@@ -220,7 +220,6 @@ def test_that_checks_are_under_way_is_said_only_when_they_take_long(qtbot):
 
 
 def test_a_wrong_number_turns_its_badge_red_and_a_click_leads_to_its_cell(live, qtbot):  # noqa: F811
-    live.open_small()
     row_ = live.window.stage.badges
     qtbot.waitUntil(lambda: bool(row_.badges), timeout=WAIT)
     assert {badge.state for badge in row_.badges} == {"ok"}
