@@ -61,7 +61,7 @@ WATCHED = POINTER | {
     "difference",
 }
 # What may change without the heading and the words above the page being read anew.
-QUIET = POINTER | {"selected", "editing", "audit", "readings", "difference"}
+QUIET = POINTER | {"selected", "editing", "audit", "difference"}
 PAGES: tuple[type[Page], ...] = (
     RecordPage,
     LayersPage,
@@ -169,7 +169,8 @@ class StagePanel(Panel):
         if page is not self.page:
             self.page, fields = page, FIELDS
             self.body.setCurrentWidget(page)
-        if not fields <= QUIET:
+        # of all pages only the logit lens's tells of its readings in words
+        if not fields <= (QUIET if self.page.name == "lens" else QUIET | {"readings"}):
             self._draw_tabs(state)
             self._draw_words(state)
         if fields != {"audit"}:
