@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
@@ -18,6 +18,7 @@ from visualizer.widgets.badge_row import BadgeRow
 from visualizer.widgets.bars import TokenBars
 from visualizer.widgets.controls import Choice, LabelledSlider, SeedBox
 from visualizer.widgets.figures import bits
+from visualizer.widgets.glossary_link import TermLabel
 from visualizer.widgets.lens_bars import LensBars
 from visualizer.widgets.section_switch import SectionSwitch
 from visualizer.widgets.sentence_field import UndoStaysOutside
@@ -52,7 +53,7 @@ class PredictionPanel(Panel):
         self.temperature, self.top_k, self.top_p = (LabelledSlider() for _ in range(3))
         self.choice = Choice()
         self.seed = SeedBox()
-        self.seed_label = QLabel()
+        self.seed_label = TermLabel()
         self.seed_label.setProperty("role", "muted")
         self.seed_label.setBuddy(self.seed)
         self.seed.installEventFilter(UndoStaysOutside(self))

@@ -6,12 +6,16 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from visualizer import fonts
+from visualizer import fonts, glossary
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.glossary_link import Links
 
 
 class Breadcrumb(Canvas):
-    """A coloured badge, the way to the op, the title large; small in the middle the site."""
+    """A coloured badge, the way to the op, the title large; small in the middle the site.
+
+    Its words lead to the glossary (`links`); the op's to what it is in this place.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -19,6 +23,7 @@ class Breadcrumb(Canvas):
         self._badge = ("", "encoder")
         self._layer = self._title = self._shape = self._site = ""
         self._tail: tuple[str, ...] = ()
+        self.links = Links(self)
 
     def set_place(
         self,
@@ -52,6 +57,11 @@ class Breadcrumb(Canvas):
         return QSize(round(30 * self.em), round(2.0 * self.em))
 
     def paint(self, painter: QPainter) -> None:
+        self.links.clear()
+        self._paint_place(painter)
+        self.links.underline(painter)
+
+    def _paint_place(self, painter: QPainter) -> None:
         text, kind = self._badge
         if not text:
             return
@@ -62,34 +72,30 @@ class Breadcrumb(Canvas):
         pill = QRectF(0, middle - 0.78 * em, small.width(text) + 1.5 * em, 1.56 * em)
         box(painter, pill, theme.color(f"{kind}_fill"), None, pill.height() / 2)
         write(painter, pill, text, small, theme.color(f"on_{kind}"))
+        inside = pill.adjusted(0.75 * em, 0, -0.75 * em, 0)
+        self.links.add(inside, text, small, "logit" if kind == "output" else "")
         shape_w = body.width(self._shape)
         end = self.width() - shape_w - 1.2 * em
-        write(
-            painter,
-            QRectF(end, 0, self.width() - end, height),
-            self._shape,
-            body,
-            theme.muted,
-            RIGHT,
-        )
+        room = QRectF(end, 0, self.width() - end, height)
+        write(painter, room, self._shape, body, theme.muted, RIGHT)
+        self.links.add(room, self._shape, body, right=True)
         x = pill.right() + 0.8 * em
-        parts = [(f"{self._layer} ›", body, theme.muted)] if self._layer else []
-        parts.append((self._title, title, theme.text))
-        parts += [(f"› {part}", body, theme.muted) for part in self._tail]
-        for words, face, colour in parts:
+        here = glossary.entry_of_site(self._site)
+        parts = [(f"{self._layer} ›", body, theme.muted, "")] if self._layer else []
+        parts.append((self._title, title, theme.text, ""))
+        # a chip's word, "out" say, means something else in every sublayer
+        terms = (here, *[""] * len(self._tail))
+        parts += [(f"› {part}", body, theme.muted, term) for part, term in zip(self._tail, terms)]
+        for words, face, colour, term in parts:
             wide = face.width(words)
             if end - x < min(wide, 3 * em):
                 return
             room = QRectF(x, 0, min(wide, end - x), height)
             write(painter, room, words, face, colour, LEFT)
+            self.links.add(room, words, face, term)
             x = room.right() + 0.55 * em
         tiny = self.face(0.78)
         if self._site and tiny.width(self._site) + 0.6 * em <= end - x:
-            write(
-                painter,
-                QRectF(x + 0.6 * em, 0, end - x, height),
-                self._site,
-                tiny,
-                theme.muted,
-                LEFT,
-            )
+            room = QRectF(x + 0.6 * em, 0, end - x, height)
+            write(painter, room, self._site, tiny, theme.muted, LEFT)
+            self.links.add(room, self._site, tiny, "site" if here else "")

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from visualizer import fonts
 from visualizer.theme import Theme
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.glossary_link import Links, TermLabel
 
 
 class LabelledSlider(QWidget):
@@ -36,7 +37,7 @@ class LabelledSlider(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.label = QLabel()
+        self.label = TermLabel()
         self.slider = QSlider(Qt.Orientation.Horizontal)
         # a drag with the mouse leaves the keys where they are
         self.slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -193,12 +194,13 @@ class Badge(Canvas):
 
 
 class SectionHead(Canvas):
-    """The small heading of a panel's part, with a note at the right end."""
+    """The small heading of a panel's part, with a note at the right end; `links` of its words."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._title = self._note = ""
+        self.links = Links(self)
 
     def set_texts(self, title: str, note: str = "") -> None:
         """The title is written in capitals, where its script has them."""
@@ -216,9 +218,14 @@ class SectionHead(Canvas):
         note = self.face(0.8)
         rect = QRectF(self.rect())
         taken = min(note.width(self._note), 0.6 * rect.width()) if self._note else 0.0
-        write(painter, rect.adjusted(0, 0, -taken, 0), self._title, title, self.theme.muted, LEFT)
+        head = rect.adjusted(0, 0, -taken, 0)
+        write(painter, head, self._title, title, self.theme.muted, LEFT)
         end = QRectF(rect.right() - taken, rect.top(), taken, rect.height())
         write(painter, end, self._note, note, self.theme.muted, RIGHT)
+        self.links.clear()
+        self.links.add(head, self._title, title)
+        self.links.add(end, self._note, note, right=True)
+        self.links.underline(painter)
 
 
 class Note(Canvas):

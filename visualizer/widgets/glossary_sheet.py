@@ -137,10 +137,8 @@ class GlossarySheet(QWidget):
         row = self._row_of(term)
         if row is not None:
             self.terms.setCurrentRow(row)
-            # a group's title above its first term stays in view
-            above = self.terms.item(max(row - 1, 0))
-            self.terms.scrollToItem(above)
-            self.terms.scrollToItem(self.terms.item(row))
+            hint = QListWidget.ScrollHint.PositionAtCenter
+            self.terms.scrollToItem(self.terms.item(row), hint)
         self._show(term)
 
     def _on_current(self, line: QListWidgetItem | None) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from visualizer import fonts
+from visualizer import fonts, glossary
 from visualizer.widgets.canvas import box, write
 from visualizer.widgets.pointing import PointedCanvas
 
@@ -161,6 +161,12 @@ class OpChips(PointedCanvas):
 
     def thing_at(self, pos: QPointF) -> int | None:
         return self.chip_at(pos)
+
+    def term_at(self, pos: QPointF) -> str:
+        """What a right click there asks about: a chip's tooltip is the site it goes to."""
+        index = self.chip_at(pos)
+        known = index is not None and index < len(self._tooltips)
+        return glossary.entry_of_site(self._tooltips[index]) if known else ""
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):

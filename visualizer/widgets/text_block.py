@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QTextLayout, QTextOption
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer.widgets.canvas import Canvas
+from visualizer.widgets.glossary_link import Links
 
 
 class TextBlock(Canvas):
     """One sentence, and behind it another, muted, where it fits into `lines` lines as a whole.
 
-    A first sentence that is too long ends in an ellipsis. The tooltip has everything.
+    A first sentence that is too long ends in an ellipsis. The tooltip has everything. Terms of
+    the glossary are `links`.
     scale: of the type
     """
 
@@ -21,6 +23,7 @@ class TextBlock(Canvas):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._most, self._scale = lines, scale
         self._sentences: tuple[str, ...] = ()
+        self.links = Links(self)
 
     def set_sentences(self, *sentences: str) -> None:
         sentences = tuple(sentence for sentence in sentences if sentence)
@@ -38,6 +41,11 @@ class TextBlock(Canvas):
         return 1.5 * self._scale * self.em
 
     def paint(self, painter: QPainter) -> None:
+        self.links.clear()
+        self._paint_lines(painter)
+        self.links.underline(painter)
+
+    def _paint_lines(self, painter: QPainter) -> None:
         if not self._sentences:
             return
         first = self._sentences[0]
@@ -56,6 +64,8 @@ class TextBlock(Canvas):
                 )
             baseline = round((number + 0.5) * self._line() + face.metrics.capHeight() / 2)
             self._draw_line(painter, words, max(len(first) - start, 0), baseline)
+            line = QRectF(0, number * self._line(), self.width(), self._line())
+            self.links.add(line, words, face)
 
     def _broken(self, text: str) -> tuple[list[tuple[int, int]], bool]:
         """Start and length of each line, and whether that is the whole text."""
