@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -160,20 +160,21 @@ def _row_told(picture: LinkedTokens, row: int) -> Sentence:
 def _source_told(picture: LinkedTokens, place: int) -> Sentence:
     token = picture.sources[place]
     inside, across = picture.weights.get("encoder"), picture.weights.get("cross")
-    said: list[Said] = []
+    said: Sentence = ()
     if inside is not None:
-        said += _filled(
-            "linked.source.reads", token=token, read=_named(inside[place], picture.sources)
-        )
         readers = _named(inside[:, place], picture.sources, but=place)
-        if readers:
-            said += _filled("linked.source.read_by", readers=readers)
-        said.append(Said(tr("linked.source.end")))
-    if across is not None:
-        readers = _named(across[:, place], picture.targets)
-        key = "linked.source.across" if max(across[:, place]) >= LEAST_NAMED else "linked.source.no"
-        said += _filled(key, token=token, readers=readers)
-    return tuple(said)
+        said = _filled(
+            "linked.source" if readers else "linked.source.unread",
+            token=token,
+            read=_named(inside[place], picture.sources),
+            readers=readers,
+        )
+    if across is None:
+        return said
+    key = "linked.source.across" if max(across[:, place]) >= LEAST_NAMED else "linked.source.no"
+    readers = _named(across[:, place], picture.targets)
+    through = _filled(key, token=token, readers=readers)
+    return _filled("linked.both", first=said, second=through) if said else through
 
 
 def _named(shares: Array, tokens: tuple[str, ...], but: int | None = None) -> tuple[str, ...]:
@@ -188,8 +189,8 @@ def _named(shares: Array, tokens: tuple[str, ...], but: int | None = None) -> tu
     return tuple(f"{tokens[place]} {short(float(shares[place]), 2)}" for place in named)
 
 
-def _filled(key: str, **values: str | Iterable[str]) -> Sentence:
-    """The sentence of a key: a plain value is set in bold, a list as chips."""
+def _filled(key: str, **values: str | Sequence[str | Said]) -> Sentence:
+    """The sentence of a key: a plain value is set in bold, a list of texts as chips."""
     said: list[Said] = []
     for text, name, _, _ in string.Formatter().parse(tr(key)):
         if text:
@@ -200,7 +201,10 @@ def _filled(key: str, **values: str | Iterable[str]) -> Sentence:
         if isinstance(value, str):
             said.append(Said(value, "plain" if name == "place" else "bold"))
             continue
-        for number, chip in enumerate(value):
+        for number, part in enumerate(value):
+            if isinstance(part, Said):
+                said.append(part)
+                continue
             said += [Said(" ")] if number else []
-            said.append(Said(chip, "chip"))
+            said.append(Said(part, "chip"))
     return tuple(said)
