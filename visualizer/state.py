@@ -151,9 +151,7 @@ class Spot:
 class Linked:
     """What the linked attentions show. Layers count from 0, None follows the cursor.
 
-    heads: one head, or what is made of all      threshold: weights below are not drawn
-    pinned: a side's token whose paths stay lit
-    fact: which number stands below each head of the overview
+    threshold: the least weight drawn   pinned: whose paths stay lit   fact: what stands below heads
     """
 
     encoder_layer: int | None = None
