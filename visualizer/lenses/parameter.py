@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from visualizer.i18n import tr
+from visualizer.i18n import has, tr
 from visualizer.lenses.backward import gradient_lines
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.line import Lines, Piece
@@ -83,7 +83,7 @@ def parameter_caption(state: ViewState) -> Caption | None:
     if picture is None:
         return None
     name, (rows, columns) = picture.name, picture.matrix.values.shape
-    where, _, last = name.rpartition(".")
+    last = name.rpartition(".")[2]
     sides: dict[str, Side] = {"encoder": "encoder", "decoder": "decoder", "src_embed": "encoder"}
     side = sides.get(name.split(".")[0], "decoder" if name.startswith("tgt") else "output")
     letter, _, index = last.partition("_")
@@ -94,8 +94,8 @@ def parameter_caption(state: ViewState) -> Caption | None:
     return Caption(
         side=side,
         side_title=tr(f"side.{side}"),
-        layer_title=where.replace(".layers.", " ").replace(".", " › "),
-        title=last,
+        layer_title=_where(name, state.count_from),
+        title=_title(name),
         op_title=tr("parameter.gradient" if gradients else "parameter"),
         site=name,
         shape=f"{rows} × {columns}" if len(picture.index) > 1 else f"{columns}",
@@ -141,6 +141,31 @@ def _row_labels(state: ViewState, name: str, rows: int) -> tuple[str, ...]:
     if rows == 1:
         return ("",)
     return _numbers(words(state).count_from, rows)
+
+
+def _where(name: str, count_from: int) -> str:
+    """The layer and the sublayer whose parameter it is: "layer 1 › Self-attention"."""
+    words = name.split(".")
+    if len(words) < 3:
+        return ""
+    parts = []
+    if words[1] == "layers":
+        parts.append(tr("layer", n=int(words[2]) + count_from))
+    kind = words[-2].rstrip("0123456789")
+    masked = words[0] == "decoder" and kind == "self_attn"
+    key = f"sublayer.{'masked_self_attn' if masked else kind}"
+    parts.append(tr(key) if has(key) else kind)
+    return " › ".join(parts)
+
+
+def _title(name: str) -> str:
+    """The parameter as formulas have it: "W_Q", "γ", "Embedding table"."""
+    kind, last = _kind(name), name.rsplit(".", 1)[-1]
+    if kind in ("embedding", "position"):
+        return tr(f"parameter.{kind}.title")
+    letter, _, index = last.partition("_")
+    letter = {"gamma": "γ", "beta": "β"}.get(letter, letter)
+    return f"{letter}_{index.upper()}" if index else letter
 
 
 def _kind(name: str) -> str:
