@@ -266,21 +266,41 @@ def long_run(length: int) -> Tape:
     return model.trace(source_ids=ids, target_ids=ids)
 
 
-def test_an_audit_of_a_large_record_stops_within_a_tenth_of_a_second_and_stays_small() -> None:
-    tape = long_run(512)
-    for record in tape:
-        if record.site.startswith("encoder.layers.1"):
-            continue
+def large_records() -> Iterator[Record]:
+    """One of each op: with 512 tokens the records of attention have two million cells."""
+    seen = set()
+    for record in long_run(512):
+        if record.op not in seen:
+            seen.add(record.op)
+            yield record
+
+
+def longest_wait(record: Record) -> float:
+    """The longest time, in seconds, in which an audit does not ask whether it is still wanted."""
+    asked = [time.perf_counter()]
+
+    def cancelled() -> bool:
+        asked.append(time.perf_counter())
+        return False
+
+    assert audit(record, cancelled).holds
+    return max(np.diff([*asked, time.perf_counter()]))
+
+
+def test_an_audit_of_a_large_record_can_be_stopped_within_a_tenth_of_a_second() -> None:
+    for record in large_records():
+        # the best of three: the machine may be busy with something else
+        assert any(longest_wait(record) < 0.1 for _ in range(3)), record.site
+
+
+def test_an_audit_of_a_large_record_takes_little_memory() -> None:
+    for record in large_records():
         record.value.sum()
         tracemalloc.start()
-        asked = [time.perf_counter()]
-        audited = audit(record, lambda asked=asked: bool(asked.append(time.perf_counter())))
-        asked.append(time.perf_counter())
+        audit(record)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert audited.holds
         assert peak < 64e6, record.site
-        assert max(np.diff(asked)) < 0.1, record.site
 
 
 def test_a_cancelled_audit_gives_nothing() -> None:
