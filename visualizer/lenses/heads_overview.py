@@ -101,7 +101,7 @@ def heads_overview(state: ViewState) -> HeadsOverview | None:
     )
 
 
-def overview_caption(whole: HeadsOverview) -> Caption:
+def overview_caption(state: ViewState, whole: HeadsOverview) -> Caption:
     """The words around the picture, in place of a record's."""
     count = sum(len(group.values) for group in whole.groups)
     return Caption(
@@ -114,7 +114,7 @@ def overview_caption(whole: HeadsOverview) -> Caption:
         shape=tr("heads.shape", heads=count, records=len(whole.groups)),
         formula="",
         sentence=tr("heads.sentence"),
-        why=tr("heads.why"),
+        why=tr("linked.values_only") if state.showing == "gradients" else tr("heads.why"),
     )
 
 

@@ -56,7 +56,7 @@ def linked_caption(state: ViewState, picture: LinkedTokens) -> Caption:
         sentence=tr("linked.sentence")
         if picture.row is not None
         else tr("linked.sentence.encoder"),
-        why=tr("linked.why"),
+        why=tr("linked.values_only") if state.showing == "gradients" else tr("linked.why"),
     )
 
 

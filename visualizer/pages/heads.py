@@ -71,7 +71,7 @@ class HeadsPage(Page):
 
     def caption(self, state: ViewState) -> Caption | None:
         whole = heads_overview(state)
-        return None if whole is None else overview_caption(whole)
+        return None if whole is None else overview_caption(state, whole)
 
     def tail(self, state: ViewState, caption: Caption) -> tuple[str, ...]:
         return ()

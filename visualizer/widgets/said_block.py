@@ -33,6 +33,10 @@ class SaidBlock(Canvas):
         self.setToolTip(plain(sentence))
         self.update()
 
+    @property
+    def sentence(self) -> Sentence:
+        return self._sentence
+
     def sizeHint(self) -> QSize:
         return QSize(round(30 * self.em), round(self._most * self._line()))
 
