@@ -104,14 +104,15 @@ def long_window(rows: int, heads: int = HEADS) -> tuple[Any, Any]:
 
 
 def settled(session: Any) -> bool:
-    """Whether every panel has painted where the cursor stands."""
+    """Whether every panel has painted where the cursor stands, and all that was set since."""
     from visualizer.navigation import current_index
 
     here = current_index(session.store.state)
     return all(
-        panel.painted_step == here
+        canvas.painted[1:] == (here,) and not canvas.is_stale
         for panel in session.window.panels
-        if any(canvas.isVisible() for canvas in panel.carriers)
+        for canvas in panel.carriers
+        if canvas.isVisible()
     )
 
 
@@ -132,8 +133,6 @@ def measure(rows: int) -> dict[str, Any]:
         before = current_index(store.state), store.state.head
         start = time.perf_counter()
         press()
-        # another head at the same step: what is on screen is painted in the same turn
-        app.processEvents()
         until(app, lambda: settled(session))
         taken = time.perf_counter() - start
         assert (current_index(store.state), store.state.head) != before
@@ -170,7 +169,7 @@ def measure(rows: int) -> dict[str, Any]:
         until(app, lambda: settled(session))
         for _ in range(TOKEN_STEPS):
             tokens.append(timed(key(Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)))
-        for turn in range(HEAD_TURNS * HEADS):
+        for _ in range(HEAD_TURNS * HEADS):
             wanted = (store.state.head + 1) % HEADS
             heads.append(timed(key(Qt.Key(Qt.Key.Key_1 + wanted))))
     means = {site: sum(values) / len(values) for site, values in by_site.items()}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import numpy as np
 
 from visualizer.lenses.picture import Matrix
 
 Array = np.ndarray[Any, Any]
-Kept = TypeVar("Kept")
 
 # What may be read for one picture. Of larger ones a part of each block is read, evenly spread.
 MOST_READ = 1_500_000
@@ -160,25 +157,3 @@ def _least(dtype: np.dtype[Any]) -> Any:
 def is_signed(matrix: Matrix) -> bool:
     """Whether the size of a number counts, and not its sign."""
     return matrix.palette == "diverging"
-
-
-_kept: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()
-
-
-def keep(owner: Any, key: Hashable, make: Callable[[], Kept], most: int = 64) -> Kept:
-    """What `make` gives, made once as long as the owner (a tape) lives; without one every time.
-
-    most: how many things are kept for one owner, the newest of them
-    """
-    if owner is None:
-        return make()
-    things = _kept.setdefault(owner, {})
-    if key in things:
-        # the last in the row goes last
-        found: Kept = things.pop(key)
-    else:
-        found = make()
-        while len(things) >= most:
-            del things[next(iter(things))]
-    things[key] = found
-    return found

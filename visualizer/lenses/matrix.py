@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from model_core.tape import Record, Tape
 from visualizer.i18n import tr
+from visualizer.lenses.keeping import keep
 from visualizer.lenses.labels import (
     Words,
     axis_labels,
@@ -51,19 +53,25 @@ class Slice:
         return (*self.lead, row, column)[len(self.lead) + 2 - self.dimensions :]
 
 
+def range_of(place: Place, tape: Tape) -> Range:
+    """Palette and range of a record, looked for once."""
+    make = partial(colour_range, place, tape[place.site])
+    return keep(tape, "range", place.site, make, most=1000)
+
+
 def colour_range(place: Place, record: Record) -> Range:
     """Palette and explicit range, from the finite cells of the whole record.
 
-    Probabilities run from 0 to 1, signed numbers from -m to m.
+    Probabilities run from 0 to 1, signed numbers from -m to m; gradients are always signed.
     """
-    value = record.value
+    value, forward = record.value, record.direction == "forward"
     if value.dtype == np.bool_:
         return Range("mask", 0.0, 1.0)
-    if place.role == "weights":
+    if forward and place.role == "weights":
         return Range("sequential", 0.0, 1.0)
     finite = value if _all_finite(value) else value[np.isfinite(value)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    side = _ONE_SIDED.get(place.role)
+    side = _ONE_SIDED.get(place.role) if forward else None
     if side == "low":
         return Range("sequential", 0.0, high if high > 0 else 1.0)
     if side == "high":
@@ -108,7 +116,8 @@ def hidden_cells(place: Place, record: Record, tape: Tape, part: Slice) -> Array
     if masked not in tape:
         hidden = np.isneginf(part.values)
         return hidden if hidden.any() else None
-    allowed = tape[tape[masked].inputs[1]].value
+    # of gradients too: a mask itself has none
+    allowed = tape.value_of(tape[masked].inputs[1])
     rows, columns = part.values.shape
     # a mask has no heads and may have one row for all queries
     hidden = np.broadcast_to(~allowed[0, 0, :rows, :columns], (rows, columns))
@@ -135,7 +144,7 @@ def picture(
     record = tape[place.site]
     part = slice_of(record, head, rows)
     height, width = part.values.shape
-    palette, low, high = colours if colours is not None else colour_range(place, record)
+    palette, low, high = colours if colours is not None else range_of(place, tape)
     row_letter, column_letter = part.letters
     described: dict[str, Any] = {}
     if labelled:

@@ -9,7 +9,7 @@ from visualizer.i18n import tr
 from visualizer.lenses.numbers import round_step
 from visualizer.navigation import current_index, current_place, current_walk
 from visualizer.state import ViewState, current_tape, current_token
-from visualizer.walkthrough import Block, Segment, Side, Walk, route
+from visualizer.walkthrough import Block, Segment, Side, Walk, WalkBack, route
 
 Status = Literal["done", "current", "todo"]
 # More tokens than these have no stretch of the timeline each.
@@ -50,7 +50,7 @@ class ModelMap:
 class TimelineSegment:
     """A stretch of the timeline; `start` and `count` are steps from 0."""
 
-    side: Literal["encoder", "decoder"]
+    side: Side
     label: str
     start: int
     count: int
@@ -129,7 +129,7 @@ def timeline(state: ViewState) -> Timeline | None:
     reached = -1 if place is None or place.side == "encoder" else current_token(state)
     segments = tuple(
         TimelineSegment(
-            "decoder" if segment.kind == "token" else "encoder",
+            _segment_side(segment),
             label,
             segment.start,
             segment.count,
@@ -141,12 +141,18 @@ def timeline(state: ViewState) -> Timeline | None:
     return Timeline(segments, index, total, tr("timeline.step", n=index + 1, total=total))
 
 
+def _segment_side(segment: Segment) -> Side:
+    if segment.kind in ("target", "output"):
+        return "output"
+    return "decoder" if segment.kind.startswith(("token", "decoder")) else "encoder"
+
+
 def _stretches(
     along: Walk, reached: int, tokens: list[str], count_from: int
 ) -> list[tuple[Segment, str]]:
     """The segments of the walk with their labels, tokens in equal groups where they are many."""
     together = round_step(along.rows / MOST_TOKENS)
-    if together == 1:
+    if together == 1 or isinstance(along, WalkBack):
         return [
             (segment, _segment_label(segment, reached, tokens, count_from))
             for segment in along.segments()
@@ -166,7 +172,8 @@ def _stretches(
 
 def _status(along: Walk, block: Block, token: int, here: int) -> Status:
     """Of the current token: passed already, here, or still to come."""
-    first, last = along.index(block.sites[0], token), along.index(block.sites[-1], token)
+    ends = along.index(block.sites[0], token), along.index(block.sites[-1], token)
+    first, last = min(ends), max(ends)
     if first <= here <= last:
         return "current"
     return "done" if last < here else "todo"
@@ -185,7 +192,9 @@ def _segment_label(segment: Segment, reached: int, tokens: list[str], count_from
         return tr(f"timeline.{segment.kind}")
     if segment.kind == "memory":
         return tr("timeline.memory")
-    if segment.kind == "encoder":
-        return tr("timeline.encoder", n=number)
+    if segment.kind in ("encoder", "decoder"):
+        return tr(f"timeline.{segment.kind}", n=number)
+    if segment.kind != "token":
+        return tr(f"timeline.{segment.kind}")
     token = tokens[segment.number] if segment.number <= reached else ""
     return tr("timeline.token", n=number, token=token).rstrip()

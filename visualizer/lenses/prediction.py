@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from visualizer.lenses.blocks import keep
+from visualizer.lenses.keeping import keep
 from visualizer.lenses.picture import Bars
-from visualizer.navigation import current_place
+from visualizer.navigation import current_place, walks_back
 from visualizer.state import Run, ViewState, current_token
 
 
@@ -51,16 +51,25 @@ def next_token(state: ViewState, count: int = 8) -> Bars | None:
     )
 
 
+def reached_row(state: ViewState) -> int:
+    """The decoder row at the cursor; -1 in the encoder, before all of them.
+
+    Gradients are of a run that is over: wherever one stands, the rows have been there.
+    """
+    place = current_place(state)
+    before = place is None or (place.side == "encoder" and not walks_back(state))
+    return -1 if before else current_token(state)
+
+
 def output_tokens(state: ViewState) -> tuple[OutputToken, ...]:
     """All tokens of the run in order, the end token included, seen from the cursor."""
     run = state.run
-    place = current_place(state)
-    if run is None or run.tape is None or state.model is None or place is None:
+    if run is None or run.tape is None or state.model is None or current_place(state) is None:
         return ()
-    specials = {state.model.model.tokenizer.end_id, state.model.model.tokenizer.start_id}
-    reached = -1 if place.side == "encoder" else current_token(state)
-    probabilities = keep(run, "probabilities of the chosen", lambda: _chosen_with(run))
-    unknown = state.model.model.tokenizer.unknown_id
+    tokenizer = state.model.model.tokenizer
+    specials = {tokenizer.end_id, tokenizer.start_id}
+    reached = reached_row(state)
+    probabilities = keep(run, "probabilities of the chosen", None, lambda: _chosen_with(run))
     return tuple(
         OutputToken(
             row=row,
@@ -68,7 +77,7 @@ def output_tokens(state: ViewState) -> tuple[OutputToken, ...]:
             probability=probability,
             status="done" if row < reached else "current" if row == reached else "todo",
             special=chosen in specials,
-            unknown=chosen == unknown,
+            unknown=chosen == tokenizer.unknown_id,
         )
         for row, (token, probability, chosen) in enumerate(
             zip(run.tape.predicted_tokens, probabilities, run.chosen, strict=True)

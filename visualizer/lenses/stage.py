@@ -8,7 +8,7 @@ import numpy as np
 
 from visualizer.i18n import tr
 from visualizer.lenses.labels import Words
-from visualizer.lenses.matrix import colour_range, picture
+from visualizer.lenses.matrix import picture, range_of
 from visualizer.lenses.picture import Matrix
 from visualizer.navigation import current_place
 from visualizer.state import (
@@ -19,6 +19,7 @@ from visualizer.state import (
     guided_head,
     head_count,
     reads_matrix,
+    shown_gradients,
     shown_site,
 )
 from visualizer.walkthrough import Place
@@ -47,14 +48,35 @@ def words(state: ViewState) -> Words:
 
 
 def shown_rows(state: ViewState) -> int:
-    """How many target positions are on show: those that decoding has reached."""
+    """How many target positions are on show: those that decoding has reached.
+
+    Gradients are of the whole run, so that of them all are.
+    """
+    if shown_gradients(state) is not None and state.run is not None:
+        return state.run.rows
     return current_token(state) + 1
 
 
+def focus_row(state: ViewState) -> int:
+    """The decoder row that is looked at: the cursor's, of gradients the one they are of."""
+    gradients = shown_gradients(state)
+    if gradients is not None and gradients.target.kind == "log_prob":
+        return gradients.target.row
+    return current_token(state)
+
+
+def has_gradient(state: ViewState) -> bool:
+    """Whether the record's numbers can change by a little, where that is asked: a mask's cannot."""
+    place, gradients = current_place(state), shown_gradients(state)
+    if place is None or gradients is None:
+        return True
+    return bool(np.asarray(gradients.value_of(place.site)).dtype.kind == "f")
+
+
 def stage(state: ViewState) -> Matrix | None:
-    """The heatmap of the record on show; None where nothing was computed."""
+    """The heatmap of the record on show; None where nothing was computed, or has a gradient."""
     place, tape = current_place(state), current_tape(state)
-    if place is None or tape is None:
+    if place is None or tape is None or not has_gradient(state):
         return None
     matrix = picture(
         place,
@@ -87,7 +109,7 @@ def head_pictures(state: ViewState) -> tuple[HeadPicture, ...]:
     if place is None or tape is None or "H" not in tape[place.site].axes:
         return ()
     record = tape[place.site]
-    colours = colour_range(place, record)
+    colours = range_of(place, tape)
     count = record.value.shape[record.axes.index("H")]
     rows, all_words = shown_rows(state), words(state)
     return tuple(
@@ -126,8 +148,10 @@ def _focus(
         return None
     if wished is not None and 0 <= wished[0] < height and 0 <= wished[1] < width:
         return wished
-    row = min(current_token(state), height - 1) if axes[-2:-1] == ("T",) else 0
-    tape = current_tape(state)
+    row = min(focus_row(state), height - 1) if axes[-2:-1] == ("T",) else 0
+    tape, gradients = current_tape(state), shown_gradients(state)
+    if axes[-1:] == ("V",) and gradients is not None and gradients.target.kind == "log_prob":
+        return row, gradients.target.token
     if axes[-1:] == ("V",) and tape is not None:
         return row, int(tape.predicted_ids[0, row])
     cells = matrix.values[row]

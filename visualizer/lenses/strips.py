@@ -10,7 +10,7 @@ import numpy as np
 
 from model_core.tape import Tape
 from visualizer.lenses.labels import Words, axis_labels, row_notes
-from visualizer.lenses.matrix import Range, colour_range, picture, single_row
+from visualizer.lenses.matrix import Range, picture, range_of, single_row
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.stage import focus_cell, shown_rows, words
 from visualizer.navigation import current_place, current_walk
@@ -167,7 +167,7 @@ class View:
 
     def common_range(self, *sites: str) -> Range:
         """One range for several records, so that their colours compare."""
-        ranges = [colour_range(self.place_of(site), self.tape[site]) for site in sites]
+        ranges = [range_of(self.place_of(site), self.tape) for site in sites]
         bound = max(max(-r.low, r.high) for r in ranges)
         return Range("diverging", -bound, bound)
 
@@ -181,6 +181,7 @@ class View:
             self.rows,
             self.words.count_from,
             self.state.decimals,
+            (self.tape.direction, getattr(self.tape, "target", None)),
             tuple(
                 (s.site, s.title, s.matrix.row_labels, s.matrix.row_notes, s.matrix.high)
                 for s in strips

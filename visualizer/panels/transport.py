@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
 from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.caption import is_cut_off, run_message
+from visualizer.lenses.keeping import keep
 from visualizer.lenses.overview import timeline
-from visualizer.lenses.prediction import output_tokens
+from visualizer.lenses.prediction import output_tokens, reached_row
 from visualizer.panels.base import PLACE, Panel
 from visualizer.state import SPEEDS, ViewState, reads_matrix
 from visualizer.store import Store
@@ -87,21 +88,10 @@ class TransportPanel(Panel):
             self._draw_place(state)
 
     def _draw_place(self, state: ViewState) -> None:
-        tokens = output_tokens(state)
-        current = next((token.row for token in tokens if token.status == "current"), None)
-        chips = tuple(
-            Chip(
-                token.token,
-                token.probability,
-                unknown=token.unknown,
-                faint=token.status == "todo",
-            )
-            for token in tokens
-        )
-        run = state.run
-        if run is not None and is_cut_off(run):
-            chips += (Chip(tr("output.limit"), tooltip=run_message(run), unknown=True),)
-        self.chips.set_chips(chips, current)
+        reached = reached_row(state)
+        key = (reached, state.language, state.count_from)
+        chips = keep(state.run, "chips", key, lambda: _chips(state), most=4)
+        self.chips.set_chips(chips, reached if reached >= 0 else None)
         drawn = timeline(state)
         self.output_label.setVisible(not reads_matrix(state.model))
         for button in self.buttons:
@@ -152,6 +142,23 @@ class TransportPanel(Panel):
 
     def _on_speed_chosen(self, entry: QAction) -> None:
         self.store.dispatch(actions.set_speed, entry.data())
+
+
+def _chips(state: ViewState) -> tuple[Chip, ...]:
+    """The output so far, what is still to come faint."""
+    chips = tuple(
+        Chip(
+            token.token,
+            token.probability,
+            unknown=token.unknown,
+            faint=token.status == "todo",
+        )
+        for token in output_tokens(state)
+    )
+    run = state.run
+    if run is not None and is_cut_off(run):
+        chips += (Chip(tr("output.limit"), tooltip=run_message(run), unknown=True),)
+    return chips
 
 
 def _speed_text(speed: float) -> str:

@@ -124,6 +124,11 @@ class Canvas(QWidget):
         self.setAccessibleName(name)
         self.setAccessibleDescription(description)
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether something has been set that is not on the screen yet."""
+        return self._stale
+
     # What a widget overrides.
 
     def relayout(self) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from visualizer import fonts
 from visualizer.lenses import blocks
+from visualizer.lenses.keeping import keep
 from visualizer.lenses.picture import Matrix
 from visualizer.theme import INK_DARK, INK_LIGHT, Theme
 from visualizer.widgets import figures
@@ -45,9 +46,9 @@ def reduced(matrix: Matrix, rows: blocks.Span, columns: blocks.Span) -> Matrix:
     if rows.block == columns.block == 1:
         values, hidden = blocks.largest(matrix, rows, columns)
     else:
-        key = ("largest", matrix.source, matrix.values.shape, matrix.palette, rows, columns)
-        values, hidden = blocks.keep(
-            matrix.owner, key, lambda: blocks.largest(matrix, rows, columns)
+        key = (matrix.source, matrix.values.shape, matrix.palette, rows, columns)
+        values, hidden = keep(
+            matrix.owner, "largest", key, lambda: blocks.largest(matrix, rows, columns)
         )
     return replace(matrix, values=values, hidden=hidden)
 
@@ -103,6 +104,11 @@ def hatch(height: int, width: int, ratio: float, theme: Theme) -> np.ndarray:
     return np.where(diagonal < thick, _rgb32(theme.hatch_line), _rgb32(theme.hatch))
 
 
+def _owners(edges: np.ndarray) -> np.ndarray:
+    """Of every pixel along an axis the cell that it belongs to."""
+    return np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+
+
 class CellPainter:
     """Paints a matrix's cells; keeps the image and what only depends on the grid."""
 
@@ -123,8 +129,7 @@ class CellPainter:
         self._make_room(cells)
         self._fill(theme.packed_table(matrix.palette)[index], cells)
         if hidden is not None and hidden.any():
-            widths, heights = np.diff(cells.x), np.diff(cells.y)
-            where = np.repeat(np.repeat(hidden, widths, axis=1), heights, axis=0)
+            where = hidden.take(_owners(cells.x), axis=1).take(_owners(cells.y), axis=0)
             np.copyto(self._pixels, self._hatched(*self._pixels.shape, cells.ratio), where=where)
             if cells.gap:
                 self._cut_gaps(cells)
@@ -142,14 +147,14 @@ class CellPainter:
     def _fill(self, colours: np.ndarray, cells: Cells) -> None:
         """Colours (rows, columns) onto the cells, gaps included."""
         ground = _rgb32(self._canvas.theme.surface)
-        lines = np.repeat(colours, np.diff(cells.x), axis=1)
-        right = cells.x[1:] - cells.x[0]
+        lines = colours.take(_owners(cells.x), axis=1)
+        right, bottom = cells.x[1:] - cells.x[0], cells.y[1:] - cells.y[0]
         for step in range(1, cells.gap + 1):
             lines[:, right - step] = ground
-        ends = (cells.y - cells.y[0]).tolist()
-        for row, line in enumerate(lines):
-            self._pixels[ends[row] : ends[row + 1] - cells.gap] = line
-            self._pixels[ends[row + 1] - cells.gap : ends[row + 1]] = ground
+        # "clip" writes where it shall; checking the indices first would take a copy
+        np.take(lines, _owners(cells.y), axis=0, out=self._pixels, mode="clip")
+        for step in range(1, cells.gap + 1):
+            self._pixels[bottom - step] = ground
 
     def _hatched(self, height: int, width: int, ratio: float) -> np.ndarray:
         key = (height, width, ratio, self._canvas.theme.name)

@@ -46,10 +46,12 @@ class TokenChips(PointedCanvas):
         self._rects: list[QRectF] | None = None
 
     def set_chips(self, chips: tuple[Chip, ...], current: int | None = None) -> None:
-        if (chips, current) == (self._chips, self._current):
+        if current == self._current and (chips is self._chips or chips == self._chips):
             return
         before, self._chips = self._chips, chips
-        if len(chips) != len(before) or any(map(_differs_in_width, chips, before)):
+        if chips is not before and (
+            len(chips) != len(before) or any(map(_differs_in_width, chips, before))
+        ):
             self._rects = None
         self._current = current
         self._reveal()
