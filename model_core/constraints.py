@@ -87,16 +87,16 @@ class Constraints:
             raise ValueError(f"forced_bos_token_id is {value!r}, expected a token id, or None")
         for name in ("forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens"):
             self._check_ids(name, getattr(self, name))
-        if not isinstance(self.bad_words_ids, tuple):
-            value = self.bad_words_ids
-            raise ValueError(f"bad_words_ids is {value!r}, expected lists of token ids")
-        for word in self.bad_words_ids:
+        words: Any = self.bad_words_ids
+        if not isinstance(words, tuple):
+            raise ValueError(f"bad_words_ids is {words!r}, expected lists of token ids")
+        for word in words:
             self._check_ids("bad_words_ids", word)
             if not word:
                 raise ValueError("bad_words_ids is empty in one place, expected lists of token ids")
-        if not isinstance(self.renormalize_logits, bool):
-            value = self.renormalize_logits
-            raise ValueError(f"renormalize_logits is {value!r}, expected true or false")
+        switch: Any = self.renormalize_logits
+        if not isinstance(switch, bool):
+            raise ValueError(f"renormalize_logits is {switch!r}, expected true or false")
 
     @staticmethod
     def _check_ids(name: str, ids: Any) -> None:
@@ -109,7 +109,8 @@ class Constraints:
 
         Other settings (temperature, num_beams, …) are left to whoever reads them.
         """
-        if not isinstance(settings, Mapping):
+        given: Any = settings
+        if not isinstance(given, Mapping):
             raise ValueError(f"generation settings are {settings!r}, expected names and values")
         names = {field.name for field in fields(cls)}
         found = {n: v for n, v in settings.items() if n in names and v is not None}
@@ -201,7 +202,7 @@ class BoundConstraints:
 
         log_probabilities: what is given are log-probabilities, as in beam search. Only then is
         renormalising a stage; a softmax of what was drawn from does it otherwise.
-        ValueError where no token is left.
+        ValueError where no token is left; in a beam search other hypotheses may go on.
         """
         values = np.array(logits, dtype=np.float64)
         values.setflags(write=False)
@@ -243,6 +244,8 @@ class BoundConstraints:
             suppressed = self._suppressed_first if length == first else ()
             stage("begin_suppress_tokens", _without(values, suppressed))
         if values.max() == -math.inf:
+            if log_probabilities:
+                return found
             raise ValueError(
                 f"the constraints leave no token at position {length}, expected at least one"
             )

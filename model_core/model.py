@@ -3,57 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, Unpack
 
 import numpy as np
 
+from model_core.beams import Hypothesis, Wording
 from model_core.config import ModelConfig
-from model_core.decoding import Step, Strategy, decode_batch
+from model_core.constraints import BoundConstraints, Constraints
+from model_core.decoding import Step, Strategy, decode_batch, decode_beams
+from model_core.generation import Choice
+from model_core.generation import Generation as Generation
 from model_core.ops import CrossEntropy
 from model_core.ops.base import Array
 from model_core.parameters import pack_projections
 from model_core.runner import GrowingRun, Runner, real_tokens
 from model_core.tape import Tape
-from model_core.tokenizers import Encoding, Tokenizer
-
-
-@dataclass(frozen=True, eq=False)
-class Generation:
-    """One decoded sentence: `ids` and `tokens` begin with the start token, the rest per new id.
-
-    `score` is the mean log-probability per generated token, the end token included.
-    """
-
-    ids: list[int]
-    tokens: list[str]
-    text: str
-    log_probs: list[float]
-    finished: bool
-    steps: list[Step] = field(repr=False)
-    encoding: Encoding | None = field(repr=False)
-    _run: GrowingRun = field(repr=False)
-    _model: Model = field(repr=False)
-    _row: int = 0
-
-    @property
-    def score(self) -> float:
-        return sum(self.log_probs) / len(self.log_probs) if self.log_probs else 0.0
-
-    @property
-    def tape(self) -> Tape:
-        """The tape that grew while decoding: what it shows is what the tokens were chosen from.
-
-        Of a batch it holds all sentences.
-        """
-        tape = self.__dict__.get("_tape")
-        if tape is None:
-            tape = self._run.tape()
-            if tape.target_ids.shape[0] == 1:
-                tape.chosen_ids = np.array([self.ids[1:]])
-            self._model._name_tokens(tape)
-            self.__dict__["_tape"] = tape
-        return tape
+from model_core.tokenizers import Tokenizer
 
 
 class Model:
@@ -128,7 +94,8 @@ class Model:
         if target is None and target_ids is None:
             if batched or ids.shape[0] > 1:
                 raise ValueError("a batch of sources needs targets to be traced with")
-            return self._generate(ids, mask, Strategy(), None, ())[0].tape
+            limit, rules = self._bounds((), None, True)
+            return self._generate(ids, mask, Strategy(), limit, (), rules)[0].tape
         decoder_ids, decoder_mask = self._read("target", target, target_ids, target_mask)
         if decoder_ids.shape[0] != ids.shape[0]:
             raise ValueError(
@@ -177,23 +144,33 @@ class Model:
         record = tape.add("loss", op, "log_probs", "labels", axes=(), labels=wanted)
         return float(record.value)
 
+    @property
+    def constraints(self) -> Constraints:
+        """What the checkpoint's own generation settings constrain, `card["generation"]`."""
+        return Constraints.from_settings(self.card.get("generation") or {})
+
     def decode(
         self,
         source: str,
         strategy: str = "greedy",
         *,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        seed: int = 0,
         max_new_tokens: int | None = None,
         prefix_ids: Sequence[int] = (),
+        constraints: bool | Constraints = True,
+        **choice: Unpack[Choice],
     ) -> Iterator[Step]:
-        """Yield the tokens of one sentence as they are chosen, the end token included."""
+        """Yield the tokens of one sentence as they are chosen, the end token included.
+
+        strategy: "greedy", "sample" or "beam"; a step of a beam search is its best hypothesis so
+        far, with all others in `step.hypotheses`
+        constraints: True for the checkpoint's own, False for none, or others in their place
+        """
         ids, mask = self._read("source", source, None, None)
         run = self._runner.begin(ids, mask)
-        chosen = Strategy(strategy, temperature, top_k, top_p, seed)
-        for steps in self._decode(run, 1, chosen, max_new_tokens, prefix_ids):
+        chosen = Strategy(strategy, **choice)
+        prefix = self._prefix(prefix_ids)
+        limit, rules = self._bounds(prefix, max_new_tokens, constraints)
+        for steps in self._decode(run, 1, chosen, limit, prefix, rules):
             assert steps[0] is not None
             yield steps[0]
 
@@ -202,42 +179,54 @@ class Model:
         source: str | Sequence[str],
         strategy: str = "greedy",
         *,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        seed: int = 0,
         max_new_tokens: int | None = None,
         prefix_ids: Sequence[int] = (),
+        constraints: bool | Constraints = True,
         on_step: Callable[[int], None] | None = None,
+        **choice: Unpack[Choice],
     ) -> Any:
-        """Decode a sentence to its end; a list of sources gives a list of results (one batch).
+        """Decode a sentence to its end; a list of sources gives a list of results.
 
-        on_step: called with each position once it is decoded; what it raises ends the run.
+        A list is decoded as one batch; by a beam search, one sentence after the other.
+        The arguments are those of `decode`. on_step: called with each position once it is
+        decoded; what it raises ends the run.
         """
-        chosen = Strategy(strategy, temperature, top_k, top_p, seed)
+        chosen = Strategy(strategy, **choice)
+        prefix = self._prefix(prefix_ids)
+        limit, rules = self._bounds(prefix, max_new_tokens, constraints)
         if isinstance(source, str):
             encoding = self.tokenizer.encode_source(source)
             ids = np.array([encoding.ids], dtype=np.int64)
             mask = np.ones_like(ids, dtype=bool)
             self._check("source", ids)
-            result = self._generate(ids, mask, chosen, max_new_tokens, prefix_ids, on_step)[0]
+            result = self._generate(ids, mask, chosen, limit, prefix, rules, on_step)[0]
             return replace(result, encoding=encoding)
         if not isinstance(source, Sequence):
             raise ValueError(f"the source is {source!r}, expected text or a list of texts")
         if not source:
             return []
         ids, mask = self._read("source", source, None, None)
-        return self._generate(ids, mask, chosen, max_new_tokens, prefix_ids, on_step)
+        if chosen.name != "beam":
+            return self._generate(ids, mask, chosen, limit, prefix, rules, on_step)
+        results = []
+        for row, real in zip(ids, mask, strict=True):
+            one, full = row[None, real], np.ones((1, int(real.sum())), dtype=bool)
+            results += self._generate(one, full, chosen, limit, prefix, rules, on_step)
+        return results
 
-    def _decode(
-        self,
-        run: GrowingRun,
-        batch: int,
-        strategy: Strategy,
-        max_new_tokens: int | None,
-        prefix_ids: Sequence[int],
-    ) -> Iterator[list[Step | None]]:
-        prefix = self._prefix(prefix_ids)
+    def _bounds(
+        self, prefix: Sequence[int], max_new_tokens: int | None, constraints: bool | Constraints
+    ) -> tuple[int, BoundConstraints | None]:
+        """How many tokens may follow the prefix, and the constraints if there are any."""
+        if constraints is True:
+            constraints = self.constraints
+        elif constraints is False:
+            constraints = Constraints()
+        elif not isinstance(constraints, Constraints):
+            raise ValueError(
+                f"constraints are {constraints!r}, expected True, False or a Constraints"
+            )
+        prompt_length = 1 + len(prefix)
         limit = self.config.max_seq_len - len(prefix)
         if max_new_tokens is not None:
             if max_new_tokens < 1:
@@ -245,57 +234,98 @@ class Model:
             limit = (
                 min(limit, max_new_tokens) if self.config.position == "learned" else max_new_tokens
             )
-        tokenizer = self.tokenizer
-        return decode_batch(
-            run,
-            batch,
-            tokenizer.start_id,
-            tokenizer.end_id,
-            strategy,
-            limit,
-            prefix,
-            lambda i: tokenizer.target_tokens([i])[0],
+        elif constraints.max_length is not None:
+            limit = min(limit, max(1, constraints.max_length - prompt_length))
+        rules = constraints.at(
+            self.config.tgt_vocab_size,
+            (self.tokenizer.end_id,),
+            prompt_length,
+            prompt_length + limit,
         )
+        return limit, rules if rules.is_active else None
+
+    def _decode(
+        self,
+        run: GrowingRun,
+        batch: int,
+        strategy: Strategy,
+        limit: int,
+        prefix: Sequence[int],
+        rules: BoundConstraints | None,
+    ) -> Iterator[Sequence[Step | None]]:
+        tokenizer = self.tokenizer
+        start, end = tokenizer.start_id, tokenizer.end_id
+
+        def name(i: int) -> str:
+            return tokenizer.target_tokens([i])[0]
+
+        if strategy.name == "beam":
+            wording = Wording((start, *prefix), name, lambda ids: tokenizer.decode(list(ids)))
+            for step in decode_beams(run, wording, end, strategy, limit, rules):
+                yield [step]
+        else:
+            yield from decode_batch(run, batch, start, end, strategy, limit, prefix, name, rules)
 
     def _generate(
         self,
         ids: Array,
         mask: Array,
         strategy: Strategy,
-        max_new_tokens: int | None,
-        prefix_ids: Sequence[int],
+        limit: int,
+        prefix: Sequence[int],
+        rules: BoundConstraints | None,
         on_step: Callable[[int], None] | None = None,
     ) -> list[Generation]:
         run = self._runner.begin(ids, mask)
         batch = ids.shape[0]
         rows: list[list[Step]] = [[] for _ in range(batch)]
-        for position, steps in enumerate(
-            self._decode(run, batch, strategy, max_new_tokens, prefix_ids)
-        ):
+        for position, steps in enumerate(self._decode(run, batch, strategy, limit, prefix, rules)):
             if on_step is not None:
                 on_step(position)
             for row, step in zip(rows, steps, strict=True):
                 if step is not None:
                     row.append(step)
-        start = [self.tokenizer.start_id, *self._prefix(prefix_ids)]
+        start = [self.tokenizer.start_id, *prefix]
         results = []
-        for number, row in enumerate(rows):
-            chosen = start + [step.id for step in row]
+        for row in rows:
+            hypotheses: Sequence[Hypothesis] = ()
+            if row[-1].beam is not None:
+                hypotheses = row[-1].beam.ranking[: strategy.n_best]
+                chosen, log_probs = hypotheses[0].ids, hypotheses[0].log_probs
+            else:
+                chosen = start + [step.id for step in row]
+                log_probs = [step.log_prob for step in row]
             results.append(
                 Generation(
                     ids=chosen,
                     tokens=self.tokenizer.target_tokens(chosen),
                     text=self.tokenizer.decode(chosen[1:]),
-                    log_probs=[step.log_prob for step in row],
+                    log_probs=log_probs,
                     finished=chosen[-1] == self.tokenizer.end_id,
                     steps=row,
                     encoding=None,
-                    _run=run,
-                    _model=self,
-                    _row=number,
+                    _grown=self._growth(run, chosen, hypotheses),
+                    hypotheses=hypotheses,
                 )
             )
         return results
+
+    def _growth(
+        self, run: GrowingRun, chosen: Sequence[int], hypotheses: Sequence[Hypothesis]
+    ) -> Callable[[Hypothesis | None], Tape]:
+        """What joins the rows of a decoding to a tape: of all its sentences, or one hypothesis."""
+
+        def grown(hypothesis: Hypothesis | None) -> Tape:
+            if hypothesis is None and hypotheses:
+                hypothesis = hypotheses[0]
+            tape = run.tape() if hypothesis is None else run.tape_of(hypothesis.rows)
+            ids = chosen if hypothesis is None else hypothesis.ids
+            if tape.target_ids.shape[0] == 1:
+                tape.chosen_ids = np.array([ids[1:]])
+            self._name_tokens(tape)
+            return tape
+
+        return grown
 
     def _prefix(self, prefix_ids: Sequence[int]) -> list[int]:
         prefix = [int(i) for i in prefix_ids]

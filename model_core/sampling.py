@@ -136,9 +136,10 @@ def distribution(
 ) -> Distribution:
     """The distribution that the next token is drawn from, with every stage on the way.
 
-    logits: (V,), -inf allowed (never drawn), or a RankedLogits. Top-k keeps what ties with the k-th; top-p keeps
-    the smallest set of most probable tokens whose mass reaches p, at least one, the lower id
-    first where several are equal; None, a top_k of V or more and a top_p of 1 are off.
+    logits: (V,), -inf allowed (never drawn), or a RankedLogits. Top-k keeps what ties with the
+    k-th; top-p keeps the smallest set of most probable tokens whose mass reaches p, at least
+    one, the lower id first where several are equal; None, a top_k of V or more and a top_p of 1
+    are off.
     Raises ValueError for arguments that have no meaning; a temperature of 0 is one of them
     (`argmax` is the greedy choice).
     """
@@ -195,9 +196,17 @@ def near_boundary(given: Distribution, uniform: float, tolerance: float = 1e-6) 
     drawn id only where this is False.
     """
     _check_uniform(uniform)
-    # The last positive token has nothing after it: its upper end is no boundary.
-    inner = given.cumulative[np.flatnonzero(given.probabilities)[:-1]]
-    return bool(inner.size and np.abs(inner - uniform).min() <= tolerance)
+    sums = given.cumulative
+    # The few sums around the uniform, twice as wide so that rounding leaves none out.
+    start = np.searchsorted(sums, uniform - 2 * tolerance, side="left")
+    # What reaches the whole is the last positive token's upper end, which is no boundary, nor is
+    # the lower end of the first.
+    stop = min(
+        np.searchsorted(sums, uniform + 2 * tolerance, side="right"),
+        np.searchsorted(sums, sums[-1], side="left"),
+    )
+    near = sums[start:stop]
+    return bool(np.any((near > 0.0) & (np.abs(near - uniform) <= tolerance)))
 
 
 def drawn(given: Distribution, uniform: float) -> Draw:
