@@ -91,13 +91,18 @@ class BadgeRow(PointedCanvas):
         face = self.face(fonts.SMALL)
         return [face.width(badge.text) + 2.0 * self.em for badge in self._badges]
 
+    def _ranks(self) -> list[int]:
+        """What may be cut before what: sound checks, then broken ones, last the first broken."""
+        broken = [badge.state == "bad" for badge in self._badges]
+        first = broken.index(True) if True in broken else -1
+        return [2 if i == first else int(is_broken) for i, is_broken in enumerate(broken)]
+
     def _places(self) -> list[QRectF]:
         if self._rects is None:
             em, gap = self.em, 0.4 * self.em
             widths = self._wished()
             room = self.width() - gap * (len(widths) - 1)
-            broken = [badge.state == "bad" for badge in self._badges]
-            widths = _fitted(widths, broken, room, NARROWEST * em)
+            widths = _fitted(widths, self._ranks(), room, NARROWEST * em)
             height = 1.5 * em
             top = self.snap((self.height() - height) / 2)
             self._rects, x = [], 0.0
@@ -170,14 +175,14 @@ class BadgeRow(PointedCanvas):
         return super().event(event)
 
 
-def _fitted(wished: list[float], broken: list[bool], room: float, narrowest: float) -> list[float]:
-    """Widths that fit the room: long ones are cut first, those of broken checks last."""
+def _fitted(wished: list[float], ranks: list[int], room: float, narrowest: float) -> list[float]:
+    """Widths that fit the room: those of the lowest rank are cut first, the longest most."""
     widths = list(wished)
-    for group in (False, True):
-        own = [i for i, is_broken in enumerate(broken) if is_broken == group]
+    for rank in sorted(set(ranks)):
+        own = [i for i, one in enumerate(ranks) if one == rank]
         excess = sum(widths) - room
-        if excess <= 0.0 or not own:
-            continue
+        if excess <= 0.0:
+            break
         goal = max(sum(widths[i] for i in own) - excess, 0.0)
         cap = max(_level([widths[i] for i in own], goal), narrowest)
         for i in own:
