@@ -78,7 +78,7 @@ APART = {
         "whole_file",
     ),
     "visualizer.panels": ("base",),
-    "visualizer.pages": ("base",),
+    "visualizer.pages": ("base", "zoom"),
     "visualizer.inquiries": ("base",),
 }
 WITHOUT_QT = (
@@ -87,6 +87,7 @@ WITHOUT_QT = (
     "visualizer.trail",
     "visualizer.palettes",
     "visualizer.run",
+    "visualizer.inputs",
     "visualizer.state",
     "visualizer.actions",
     "visualizer.gradient_actions",

@@ -38,6 +38,9 @@ from visualizer.state import (
 
 RECENT_FILES = 8
 LARGEST_SEED = 2**31 - 1
+MOST_BEAMS = 16
+# Nothing of the output is forced: what was forced belongs to another sentence.
+FREE: dict[str, Any] = {"target": None, "prefix": (), "pinned": None}
 # What inquiries have found goes with the model that it was found in: it holds a lot of memory.
 NOTHING_FOUND: dict[str, Any] = {
     "gradients": None,
@@ -56,7 +59,7 @@ def edit_source(state: ViewState, source: str) -> ViewState:
     run = state.run
     if run is not None and run.tape is not None and current_token(state) >= run.last_content:
         cursor = replace(cursor, token=None)
-    return _with_inputs(replace(state, cursor=cursor), source=source, target=None)
+    return _with_inputs(replace(state, cursor=cursor), source=source, **FREE)
 
 
 def new_sentence(state: ViewState, source: str) -> ViewState:
@@ -66,7 +69,7 @@ def new_sentence(state: ViewState, source: str) -> ViewState:
 
 def force_target(state: ViewState, target: str | None) -> ViewState:
     """Read this target text instead of what the model decodes; None lets the model decode."""
-    return _with_inputs(state, target=target)
+    return _with_inputs(state, **{**FREE, "target": target})
 
 
 def edit_cell(state: ViewState, cell: Cell, value: float) -> ViewState:
@@ -158,7 +161,7 @@ def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
         state,
         model=entry,
         run=None,
-        inputs=replace(state.inputs, source=source, target=None, cells=()),
+        inputs=replace(state.inputs, source=source, history=(), cells=(), **FREE),
         cursor=cursor,
         head=head,
         selected=None,
@@ -214,6 +217,10 @@ def resume(
         top_k=None if inputs.top_k is None else max(1, inputs.top_k),
         top_p=None if inputs.top_p is None else min(max(0.01, inputs.top_p), 1.0),
         seed=min(max(inputs.seed, 0), LARGEST_SEED),
+        beams=min(max(inputs.beams, 1), MOST_BEAMS),
+        # ids mean other tokens in a file that has changed since
+        prefix=(),
+        pinned=None,
     )
     token = None if cursor.token is None else max(cursor.token, 0)
     placed = replace(opened, inputs=sound, cursor=replace(cursor, token=token))

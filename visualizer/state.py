@@ -9,14 +9,17 @@ from typing import Any, Literal, cast
 from model_core.gradients import GradientTape, Target
 from model_core.tape import Tape
 from model_core.tokenizers import SPECIAL_TOKENS
+from visualizer.inputs import Inputs as Inputs
+from visualizer.inputs import Strategy as Strategy
 from visualizer.targets import fitted
 
-Strategy = Literal["greedy", "sample"]
 Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
 Cell = tuple[int, int]
 # What can take the stage: the record at the cursor, all layers, the attentions linked, all heads,
 # the logit lens, a parameter.
-PageName = Literal["record", "layers", "attention", "heads", "lens", "parameter"]
+PageName = Literal[
+    "record", "layers", "attention", "heads", "lens", "parameter", "decoding", "chat"
+]
 Showing = Literal["values", "gradients"]
 # What the panel at the right shows where there is no room for both.
 Beside = Literal["next_token", "logit_lens", "attribution"]
@@ -64,24 +67,6 @@ class ModelEntry:
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """Everything that a run depends on beside the model: the same inputs give the same run.
-
-    `target` is a forced target text; None lets the model decode. `cells` are the changed cells
-    of a worked example's input matrix: (row, column, value), in order, one per cell.
-    """
-
-    source: str = ""
-    strategy: Strategy = "greedy"
-    temperature: float = 1.0
-    top_k: int | None = None
-    top_p: float | None = None
-    seed: int = 0
-    target: str | None = None
-    cells: tuple[tuple[int, int, float], ...] = ()
-
-
-@dataclass(frozen=True)
 class UnknownWord:
     """A source word that the vocabulary lacks; `position` counts in the ids the encoder reads."""
 
@@ -90,9 +75,18 @@ class UnknownWord:
 
 
 @dataclass(frozen=True, eq=False)
+class FreeRun:
+    """What the model says by itself, beside a forced output: its tokens without the start."""
+
+    tokens: tuple[str, ...]
+    log_probs: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Run:
     """One computed run. `tape` is None where there was nothing to compute.
 
+    `search` is the beam search behind it, `free` the free run beside a forced one, if any.
     `distributions[t]` is what decoder row t chose `chosen[t]` from. `last_content` is the row
     that predicts the last token before the end token. `length` and `limit` count source tokens.
     """
@@ -105,6 +99,8 @@ class Run:
     chosen: tuple[int, ...] = ()
     text: str = ""
     finished: bool = False
+    search: Any = None
+    free: FreeRun | None = None
     unknown: tuple[UnknownWord, ...] = ()
     last_content: int = 0
     length: int = 0

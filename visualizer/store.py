@@ -16,7 +16,7 @@ LONGEST_HISTORY = 200
 # What a person does between two edits; after one of these the next edit is an undo step of its own.
 _SEALS = frozenset({"cursor", "head", "selected", "editing", "playing"})
 # Moving a sampling control switches sampling on, and typing lets the model decode again.
-_CONSEQUENCES = frozenset({"strategy", "target"})
+_CONSEQUENCES = frozenset({"strategy", "target", "prefix", "pinned"})
 
 
 class Store(QObject):
