@@ -12,8 +12,8 @@ from visualizer.state import ViewState, current_tape, current_token
 from visualizer.walkthrough import Block, Segment, Side, Walk, WalkBack, route
 
 Status = Literal["done", "current", "todo"]
-# More tokens than these have no stretch of the timeline each.
-MOST_TOKENS = 64
+# More tokens than these have no stretch of the timeline each, but about so many together.
+MOST_TOKENS, STRETCHES = 64, 28
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ def _stretches(
     along: Walk, reached: int, tokens: list[str], count_from: int
 ) -> list[tuple[Segment, str]]:
     """The segments of the walk with their labels, tokens in equal groups where they are many."""
-    together = round_step(along.rows / MOST_TOKENS)
-    if together == 1 or isinstance(along, WalkBack):
+    together = round_step(along.rows / STRETCHES)
+    if along.rows <= MOST_TOKENS or isinstance(along, WalkBack):
         return [
             (segment, _segment_label(segment, reached, tokens, count_from))
             for segment in along.segments()

@@ -56,7 +56,9 @@ class CurvePlot:
         x, y = np.asarray(line.x, np.float64), np.asarray(line.y, np.float64)
         if self.cells is not None:
             centres = self.cells.column_centres()
-            px = np.interp(x, np.arange(len(centres)), centres)
+            # where columns share a place, it is the place of all of them
+            block = 1 if self.cells.columns is None else self.cells.columns.block
+            px = np.interp(x, np.arange(len(centres)) * block + (block - 1) / 2, centres)
         else:
             px = self._across(x)
         return np.stack([px, self._up(y)], axis=1)

@@ -7,10 +7,9 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
-from visualizer.lenses.blocks import largest_cell
 from visualizer.lenses.picture import Matrix
 from visualizer.widgets.canvas import CENTRE
-from visualizer.widgets.heatmap_cells import CellPainter, reduced
+from visualizer.widgets.heatmap_cells import CellPainter, cell_told, reduced
 from visualizer.widgets.heatmap_layout import Layout, arrange
 from visualizer.widgets.heatmap_words import draw_words
 from visualizer.widgets.zoomable import Zoomable
@@ -95,10 +94,7 @@ class HeatMap(Zoomable):
         layout, matrix = self._ready(), self._matrix
         if layout is None or matrix is None:
             return None
-        if layout.rows.block == layout.columns.block == 1:
-            return layout.cells.at(pos.x(), pos.y())
-        block = layout.cells.block_at(pos.x(), pos.y())
-        return block and largest_cell(matrix, layout.rows, layout.columns, block)
+        return cell_told(matrix, layout.cells, pos.x(), pos.y())
 
     def cell_rect(self, row: int, column: int) -> QRectF:
         """Where a cell is painted, in logical pixels; empty where nothing of it is on show."""

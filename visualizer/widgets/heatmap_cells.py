@@ -53,6 +53,15 @@ def reduced(matrix: Matrix, rows: blocks.Span, columns: blocks.Span) -> Matrix:
     return replace(matrix, values=values, hidden=hidden)
 
 
+def cell_told(matrix: Matrix, cells: Cells, x: float, y: float) -> tuple[int, int] | None:
+    """The cell whose colour is at a position: of several the largest."""
+    rows, columns = cells.rows, cells.columns
+    if rows is None or columns is None or rows.block == columns.block == 1:
+        return cells.at(x, y)
+    block = cells.block_at(x, y)
+    return None if block is None else blocks.largest_cell(matrix, rows, columns, block)
+
+
 def thumbnail(matrix: Matrix, theme: Theme) -> QImage:
     """One pixel per cell; masked cells get the hatch's plain colour."""
     table = theme.packed_table(matrix.palette)
@@ -224,8 +233,9 @@ class CellPainter:
         if width < 1.3 * em or height < 0.95 * em:
             return None
         one_sided = matrix.palette == "sequential"
-        for form in figures.cell_formats(matrix.values, one_sided, matrix.decimals):
-            texts = figures.cell_texts(matrix.values, form)
+        values = matrix.values if matrix.unit == 1.0 else matrix.values / matrix.unit
+        for form in figures.cell_formats(values, one_sided, matrix.decimals):
+            texts = figures.cell_texts(values, form)
             texts = [t.replace("inf", "∞") for t in texts]
             longest = max(texts, key=len)
             for scale in (fonts.NORMAL, 0.92, fonts.SMALL, 0.76, 0.7):

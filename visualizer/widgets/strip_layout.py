@@ -9,9 +9,11 @@ import numpy as np
 from PySide6.QtCore import QRectF
 
 from visualizer import fonts
+from visualizer.lenses.blocks import Span
+from visualizer.lenses.numbers import round_step
 from visualizer.lenses.strips import Stack
 from visualizer.widgets.canvas import Canvas
-from visualizer.widgets.heatmap_layout import Cells, edges, round_step, whole_pixels
+from visualizer.widgets.heatmap_layout import Cells, edges, whole_pixels
 
 # Rows lower than this are read better in two columns of strips; of few cells, whose numbers are
 # written, sooner. In parts of the font's size, as all that follows.
@@ -29,6 +31,8 @@ MOST_NUMBERS = 600
 # Of row labels, against the font of the widget.
 SMALLEST = 0.7
 TALLEST_ROW, WIDEST_CELL = 1.9, 3.6
+# So many cells never share a pixel.
+FEW = 48
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,7 @@ class StripPlace:
     flat: bool | None = None
     notes: tuple[float, float] | None = None
     column_scale: float = fonts.SMALL
+    column_step: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +87,13 @@ def _row_words(canvas: Canvas, row: float) -> tuple[float, int]:
     return SMALLEST, round_step(LINE * SMALLEST * em / max(row, 0.1))
 
 
+def _together(count: int, cell: float, least: float, ratio: float) -> int:
+    """How many of many cells share one place, so that it has at least so many device pixels."""
+    if count <= FEW or cell * ratio >= least:
+        return 1
+    return math.ceil(least / (cell * ratio))
+
+
 def _even(start: float, cell: float, count: int, ratio: float) -> np.ndarray:
     """Edges that use the whole width, so that strips of other widths end at the same place."""
     if cell * ratio >= 24:
@@ -112,9 +124,14 @@ def _down(canvas: Canvas, stack: Stack) -> StackLayout:
             columns, row = 2, two
         else:
             per_column, in_slot = count, False
-    row = whole_pixels(min(row, TALLEST_ROW * em), ratio)
-    room = width / columns
+    # more rows than pixels: so many of them share one
+    together = _together(max(rows), row, 1.0, ratio)
     scale, step = _row_words(canvas, row)
+    row = whole_pixels(min(row * together, TALLEST_ROW * em), ratio)
+    if together == 1:
+        scale, step = _row_words(canvas, row)
+    lines = [math.ceil(count / together) for count in rows]
+    room = width / columns
     names = max(_label_width(canvas, strip.matrix.row_labels, 7.0) for strip in stack.strips)
     notes = _notes_width(canvas, stack, row)
     if names + notes + 0.6 * em > MOST_WORDS * room:
@@ -131,16 +148,21 @@ def _down(canvas: Canvas, stack: Stack) -> StackLayout:
         if column == plot_column:
             right = max(right, _legend(canvas, stack) + 0.7 * em)
         left = column * room + labels
-        top = slot * (head + gap) + sum(rows[column * per_column : number]) * row
+        top = slot * (head + gap) + sum(lines[column * per_column : number]) * row
         across = room - labels - right - (0.8 * em if column < columns - 1 else 0.0)
         strip_columns = max(strip.matrix.values.shape[1], 1)
         cell = min(max(across, 4 * em) / strip_columns, 6 * em)
+        beside_each_other = _together(strip_columns, cell, 1.0, ratio)
+        wide = Span(0, strip_columns, beside_each_other, beside_each_other)
+        cell = max(across, 4 * em) / wide.blocks if wide.block > 1 else cell
         spaced = 1 if cell * ratio >= 6 and row * ratio >= 6 else 0
         cells = Cells(
-            _even(left, cell, strip_columns, ratio),
-            edges(top + head, row, rows[number], ratio),
+            _even(left, cell, wide.blocks, ratio),
+            edges(top + head, row, lines[number], ratio),
             ratio,
             spaced,
+            Span(0, rows[number], together, together),
+            wide,
         )
         end = cells.bounds().right() + 0.5 * em
         written = tuple(
@@ -234,35 +256,55 @@ def _across(canvas: Canvas, stack: Stack) -> StackLayout:
     heights = [len(group) * (head + foot) for group in groups]
     tall = [sum(shapes[n][0] for n in group) for group in groups]
     cell_h = min((height - legend - h) / rows for h, rows in zip(heights, tall, strict=True))
-    cell_h = min(max(cell_h, 2 / ratio), cell_w, WIDEST_CELL * em)
+    cell_h = max(cell_h, 2 / ratio if max(tall) <= FEW else 0.1)
+    cell_h = min(cell_h, cell_w, WIDEST_CELL * em)
     cell_w = min(cell_w, max(1.6 * cell_h, longest + 0.5 * em if flat else 0.0))
-    cell_w, cell_h = (max(math.floor(side * ratio), 2) / ratio for side in (cell_w, cell_h))
     row_scale, step = _row_words(canvas, cell_h)
+    abreast = _together(max(wide), cell_w, 2.0, ratio)
+    stacked = _together(max(tall), cell_h, 2.0, ratio)
+    column_step = math.ceil(1.3 * em * fonts.SMALL / cell_w) if not flat else 1
+    cell_w, cell_h = cell_w * abreast, cell_h * stacked
+    cell_w, cell_h = (max(math.floor(side * ratio), 2) / ratio for side in (cell_w, cell_h))
+    if stacked == 1:
+        row_scale, step = _row_words(canvas, cell_h)
     spaced = 1 if min(cell_w, cell_h) * ratio >= 6 else 0
     places: list[StripPlace] = []
     left = 0.0
     for group, word, most in zip(groups, words, wide, strict=True):
         start, top = left + word + beside, 0.0
+        across = math.ceil(most / abreast)
         for number in group:
             strip, (rows, columns) = stack.strips[number], shapes[number]
+            down, wide_span = Span(0, rows, stacked, stacked), Span(0, columns, abreast, abreast)
             cells = Cells(
-                edges(start, cell_w, columns, ratio),
-                edges(top + head, cell_h, rows, ratio),
+                edges(start, cell_w, wide_span.blocks, ratio),
+                edges(top + head, cell_h, down.blocks, ratio),
                 ratio,
                 spaced,
+                down,
+                wide_span,
             )
             # a title may be wider than its cells
-            heading = QRectF(start, top, most * cell_w + between + 0.6 * word, title)
+            heading = QRectF(start, top, across * cell_w + between + 0.6 * word, title)
             noted = notes if strip.matrix.row_notes else 0.0
             labels = (left, start - beside - noted)
             note = (labels[1] + NOTE_GAP * em, start - beside) if noted else None
             places.append(
                 StripPlace(
-                    cells, heading, labels, row_scale, step, (), flat, note, scale or fonts.SMALL
+                    cells,
+                    heading,
+                    labels,
+                    row_scale,
+                    step,
+                    (),
+                    flat,
+                    note,
+                    scale or fonts.SMALL,
+                    column_step,
                 )
             )
-            top += head + rows * cell_h + foot
-        left = start + most * cell_w + between
+            top += head + down.blocks * cell_h + foot
+        left = start + across * cell_w + between
     end = max(place.cells.bounds().bottom() for place in places) + foot
     below = QRectF(places[0].cells.bounds().left(), end, width, legend) if stack.legend else None
     return StackLayout(tuple(places), legend=below)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -11,7 +13,7 @@ from visualizer.lenses.numbers import short
 from visualizer.lenses.strips import Figures, Stack
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.curve_plot import CurvePlot, Spot
-from visualizer.widgets.heatmap_cells import CellPainter
+from visualizer.widgets.heatmap_cells import CellPainter, cell_told, reduced
 from visualizer.widgets.strip_layout import (
     StackLayout,
     arrange_stack,
@@ -82,7 +84,7 @@ class StripStack(Canvas):
         if stack is None or layout is None:
             return None
         for strip, place in zip(stack.strips, layout.strips, strict=True):
-            cell = place.cells.at(pos.x(), pos.y())
+            cell = cell_told(strip.matrix, place.cells, pos.x(), pos.y())
             if cell is not None:
                 return (strip.site, *cell)
         for figures, rect in self._figure_columns(stack, layout):
@@ -160,7 +162,10 @@ class StripStack(Canvas):
             numbers, count = is_numbered(stack), len(stack.strips)
             for number, (strip, place) in enumerate(zip(stack.strips, layout.strips)):
                 cells = self._painters.setdefault((count, number), CellPainter(self))
-                self._images.append(cells.image(strip.matrix, place.cells, numbers))
+                matrix = strip.matrix
+                if place.cells.rows is not None and place.cells.columns is not None:
+                    matrix = reduced(matrix, place.cells.rows, place.cells.columns)
+                self._images.append(cells.image(matrix, place.cells, numbers))
         for image, place in zip(self._images, layout.strips):
             painter.drawImage(place.cells.bounds().topLeft(), image)
         self._draw_titles(painter, stack, layout)
@@ -176,7 +181,7 @@ class StripStack(Canvas):
             write(painter, layout.legend, stack.legend, small, self.theme.muted, LEFT)
         for strip, place in zip(stack.strips, layout.strips, strict=True):
             labels = strip.matrix.row_labels
-            write_rows(self, painter, stack, place, labels, *place.labels)
+            write_rows(self, painter, stack, place, labels, str, *place.labels)
             if place.notes is not None:
                 write_notes(self, painter, stack, place, strip.matrix.row_notes)
             if place.flat is not None:
@@ -185,8 +190,10 @@ class StripStack(Canvas):
     def _draw_figures(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
         for figures, column in self._figure_columns(stack, layout):
             place = layout.strips[figures.strip]
-            texts = tuple(short(value, stack.decimals) for value in figures.values)
-            write_rows(self, painter, stack, place, texts, column.left(), column.right())
+            text = partial(short, decimals=stack.decimals)
+            write_rows(
+                self, painter, stack, place, figures.values, text, column.left(), column.right()
+            )
 
     def _draw_titles(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
         em, theme = self.em, self.theme

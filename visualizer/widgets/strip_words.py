@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter
 
@@ -15,14 +18,15 @@ from visualizer.widgets.strip_layout import NOTE_SCALE, StripPlace
 def write_columns(canvas: Canvas, painter: QPainter, matrix: Matrix, place: StripPlace) -> None:
     """Above the cells the labels, and the titles of the two axes where they have any."""
     face, em = canvas.face(place.column_scale), canvas.em
-    bounds, centres = place.cells.bounds(), place.cells.column_centres()
+    bounds, labels = place.cells.bounds(), matrix.column_labels
     muted, small = canvas.theme.muted, canvas.face(0.76)
     row_end = place.labels[1]
     title = QRectF(place.labels[0], bounds.top() - 1.6 * em, row_end - place.labels[0], 1.4 * em)
     write(painter, title, matrix.row_title, small, muted, RIGHT)
     title = QRectF(bounds.left(), bounds.bottom() + 0.15 * em, bounds.width(), 1.2 * em)
     write(painter, title, matrix.column_title, small, muted)
-    for text, x in zip(matrix.column_labels, centres.tolist()):
+    for column in range(0, len(labels), place.column_step):
+        text, x = labels[column], place.cells.column_centre(column)
         if place.flat:
             half = face.width(text) / 2 + 1
             rect = QRectF(x - half, bounds.top() - 1.6 * em, 2 * half, 1.4 * em)
@@ -42,19 +46,22 @@ def write_rows(
     painter: QPainter,
     stack: Stack,
     place: StripPlace,
-    texts: tuple[str, ...],
+    things: Sequence[Any],
+    text_of: Callable[[Any], str],
     left: float,
     right: float,
 ) -> None:
-    """A text beside each row, ended at the right; many of them, so nothing is done twice."""
+    """A text beside each row, ended at the right; many of them, so nothing is done twice.
+
+    things: one per row, of which `text_of` makes the texts that are shown
+    """
     face = canvas.face(place.label_scale)
     lift = face.ascent - face.cap_height / 2
-    centres = place.cells.row_centres()
     painter.setFont(face.font)
     painter.setPen(QColor(canvas.theme.text))
-    for row in shown_labels(len(texts), place.row_step, stack.row):
-        text = face.elided(texts[row], right - left)
-        spot = QPointF(right - face.width(text), round(centres[row] - lift))
+    for row in shown_labels(len(things), place.row_step, stack.row):
+        text = face.elided(text_of(things[row]), right - left)
+        spot = QPointF(right - face.width(text), round(place.cells.row_centre(row) - lift))
         if row == stack.row:
             painter.setPen(QColor(canvas.theme.accent))
         painter.drawStaticText(spot, face.laid_out(text))
@@ -69,10 +76,12 @@ def write_notes(
     assert place.notes is not None
     face = canvas.face(min(NOTE_SCALE, place.label_scale))
     lift = face.ascent - face.cap_height / 2
-    (left, right), centres = place.notes, place.cells.row_centres()
+    left, right = place.notes
     painter.setFont(face.font)
     for row in shown_labels(len(texts), place.row_step, stack.row):
         ink = canvas.theme.accent if row == stack.row else canvas.theme.muted
         painter.setPen(QColor(ink))
         text = face.elided(texts[row], right - left)
-        painter.drawStaticText(QPointF(left, round(centres[row] - lift)), face.laid_out(text))
+        painter.drawStaticText(
+            QPointF(left, round(place.cells.row_centre(row) - lift)), face.laid_out(text)
+        )
