@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 import model_core
-from model_core.model import Generation, Model
+from model_core import translate_command
+from model_core.model import Model
 from model_core.threads import limit_blas_threads
 
 
@@ -51,17 +52,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_openings(info)
     info.set_defaults(run=_info)
 
-    translate = commands.add_parser("translate", help="decode a sentence")
+    translate = commands.add_parser("translate", help="decode a sentence, or a file of them")
     translate.add_argument("checkpoint", help=checkpoint)
-    translate.add_argument("text")
+    translate_command.add_arguments(translate)
     _add_openings(translate)
-    translate.add_argument("--strategy", choices=("greedy", "sample"), default="greedy")
-    translate.add_argument("--temperature", type=float, default=1.0)
-    translate.add_argument("--top-k", type=int)
-    translate.add_argument("--top-p", type=float)
-    translate.add_argument("--seed", type=int, default=0)
-    translate.add_argument("--max-new-tokens", type=int)
-    translate.add_argument("--json", action="store_true", help="tokens, probabilities, score")
     translate.set_defaults(run=_translate)
 
     trace = commands.add_parser("trace", help="write every record of a run to a file")
@@ -130,43 +124,9 @@ def _info(options: argparse.Namespace) -> None:
         print(json.dumps(model.card, ensure_ascii=False, indent=2))
 
 
-def generation_as_json(result: Generation) -> dict[str, object]:
-    """A generation as plain values, for scripts."""
-    return {
-        "text": result.text,
-        "ids": result.ids,
-        "tokens": result.tokens,
-        "log_probs": result.log_probs,
-        "probabilities": [float(np.exp(p)) for p in result.log_probs],
-        "score": result.score,
-        "finished": result.finished,
-    }
-
-
 def _translate(options: argparse.Namespace) -> None:
-    model = _open(options)
-    result = model.generate(
-        options.text,
-        options.strategy,
-        temperature=options.temperature,
-        top_k=options.top_k,
-        top_p=options.top_p,
-        seed=options.seed,
-        max_new_tokens=options.max_new_tokens,
-    )
-    longest = model.card.get("longest_source_words")
-    n_words = len(result.encoding.ids) - 1
-    if isinstance(longest, int) and n_words > longest:
-        print(
-            f"warning: {n_words} words; the longest sentence in training had {longest}",
-            file=sys.stderr,
-        )
-    for unknown in result.encoding.unknown:
-        print(f"warning: {unknown.text!r} is not in the vocabulary", file=sys.stderr)
-    if options.json:
-        print(json.dumps(generation_as_json(result), ensure_ascii=False))
-    else:
-        print(result.text)
+    translate_command.check(options)
+    translate_command.run(_open(options), options)
 
 
 def _trace(options: argparse.Namespace) -> None:

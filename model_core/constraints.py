@@ -87,6 +87,13 @@ class Constraints:
             raise ValueError(f"forced_bos_token_id is {value!r}, expected a token id, or None")
         for name in ("forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens"):
             self._check_ids(name, getattr(self, name))
+        first = self.forced_bos_token_id
+        for name, forced in (
+            ("forced_bos_token_id", () if first is None else (first,)),
+            ("forced_eos_token_id", self.forced_eos_token_id),
+        ):
+            if forced and set(forced) <= set(self.suppress_tokens):
+                raise ValueError(f"{name} is {forced!r}, which suppress_tokens forbids")
         words: Any = self.bad_words_ids
         if not isinstance(words, tuple):
             raise ValueError(f"bad_words_ids is {words!r}, expected lists of token ids")
