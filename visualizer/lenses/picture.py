@@ -25,6 +25,7 @@ class Matrix:
     current_row, current_column: the labels that are highlighted
     cell_index: (row, column) -> the full index into the record's value
     decimals: of the numbers in the cells, where they fit
+    unit: the power of ten that the numbers in the cells are written in, which the words name
     cells: what a cell is to its row and its column, for its name in words
     owner: the tape: pictures of one owner with equal sources and shapes have the same numbers
     """
@@ -46,6 +47,7 @@ class Matrix:
     current_column: int | None = None
     cell_index: Callable[[int, int], tuple[int, ...]] | None = None
     decimals: int = 2
+    unit: float = 1.0
     cells: Literal["attention", "dimension", "token", "plain"] = "plain"
     owner: object = None
 
@@ -56,6 +58,7 @@ class Bars:
 
     values: probabilities (N,), one per label      kept: bool (N,), False = outside top-k / top-p
     chosen: place in `labels` of the token that was taken, if it is there
+    ids: of the labels in the vocabulary
     """
 
     labels: tuple[str, ...]
@@ -64,3 +67,4 @@ class Bars:
     source: str = ""
     entropy_bits: float = 0.0
     chosen: int | None = None
+    ids: tuple[int, ...] = ()
