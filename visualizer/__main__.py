@@ -16,6 +16,8 @@ from visualizer import i18n
 from visualizer.i18n import tr
 
 THEMES = ("light", "dark")
+SHOWN = ("values", "gradients")
+PAGES = ("record", "layers", "attention", "heads", "lens")
 LEAST, MOST = (640, 400), (7680, 4320)
 
 
@@ -52,6 +54,8 @@ def _render(given: list[str]) -> int:
     parser.add_argument("--step", metavar="SITE", help=tr("cli.step"))
     parser.add_argument("--token", type=int, metavar="N", help=tr("cli.token"))
     parser.add_argument("--head", type=int, metavar="N", help=tr("cli.head"))
+    parser.add_argument("--showing", choices=SHOWN, default="values", help=tr("cli.showing"))
+    parser.add_argument("--page", choices=PAGES, default="record", help=tr("cli.page"))
     parser.add_argument("--theme", choices=THEMES, default="light")
     parser.add_argument("--language", choices=i18n.LANGUAGES, default=i18n.language())
     parser.add_argument("--size", type=_size, default=(1600, 1000), metavar="WxH")

@@ -16,10 +16,18 @@ from visualizer.app import FIRST_MODEL, make_application
 from visualizer.cards import about, title_of
 from visualizer.i18n import tr
 from visualizer.inquirer import answer_all
+from visualizer.inquiries.gradients import GradientsInquiry
 from visualizer.lenses.caption import run_message
 from visualizer.main_window import MainWindow
 from visualizer.run import compute, open_entry
-from visualizer.state import ModelEntry, ViewState, current_tape, reads_matrix
+from visualizer.state import (
+    ModelEntry,
+    PageName,
+    Showing,
+    ViewState,
+    current_tape,
+    reads_matrix,
+)
 from visualizer.store import Store
 from visualizer.widgets import figures
 
@@ -52,6 +60,7 @@ def main(options: argparse.Namespace, checkpoint: Path | str | None) -> int:
         if options.walkthrough is not None:
             draw_walkthrough(app, state, options.walkthrough, QSize(*options.size))
         else:
+            state = shown(state, options.page, options.showing, options.token)
             state = placed(state, options.step, options.token, options.head)
             _save(picture(app, state, QSize(*options.size)), options.out)
             print(options.out)
@@ -74,6 +83,19 @@ def stepped_into(entry: ModelEntry, source: str | None) -> ViewState:
     if source is not None:
         state = actions.edit_source(state, source)
     return actions.show_run(state, compute(entry, state.inputs, number=1))
+
+
+def shown(state: ViewState, page: PageName, showing: Showing, token: int | None) -> ViewState:
+    """A page with values or gradients, the gradients found here and now.
+
+    token: the decoder token, from 1, whose prediction the gradients are of
+    """
+    state = actions.show_page(actions.set_showing(state, showing), page)
+    if token is not None:
+        state = actions.put_cursor(state, replace(state.cursor, token=token - 1))
+    store = Store(state)
+    answer_all(store, (GradientsInquiry,))
+    return store.state
 
 
 def placed(state: ViewState, site: str, token: int | None, head: int | None) -> ViewState:

@@ -8,7 +8,7 @@ from typing import Any
 
 from model_core.logit_lens import LogitLens, readings
 from visualizer.inquiries.base import Cancelled, Inquiry
-from visualizer.state import Found, ViewState, reads_matrix
+from visualizer.state import Beside, Found, ViewState, reads_matrix, shown_gradients
 
 
 def has_lens(state: ViewState) -> bool:
@@ -17,9 +17,14 @@ def has_lens(state: ViewState) -> bool:
     return run is not None and run.tape is not None and "logits" in run.tape and run.rows > 0
 
 
+def shown_beside(state: ViewState) -> Beside:
+    """What the panel at the right is to show; for gradients there is a choice of its own."""
+    return state.beside if shown_gradients(state) is None else state.beside_gradients
+
+
 def lens_beside(state: ViewState) -> bool:
     """Whether the logit lens is on show beside the stage."""
-    beside = state.roomy or state.beside == "logit_lens"
+    beside = state.roomy or shown_beside(state) == "logit_lens"
     return beside and not reads_matrix(state.model)
 
 

@@ -37,7 +37,7 @@ def add_norm(view: View) -> Stack | None:
         if residual is None:
             strips.append(_stream(view, read, "x"))
     measured = len(strips) - 1
-    hat = _hat(residual)
+    hat = hat_letter(residual)
     if "normalised" in roles:
         title, note = tr("strip.normalised"), tr("strip.normalised.note")
         strips.append(view.strip(roles["normalised"], f"→ {hat}", title, note))
@@ -53,7 +53,7 @@ def add_norm(view: View) -> Stack | None:
     )
 
 
-def _hat(residual: str | None) -> str:
+def hat_letter(residual: str | None) -> str:
     """What was normalised, in the letters of the formula: the sum r, or the stream x itself."""
     return "x̂" if residual is None else "r̂"
 
@@ -126,14 +126,14 @@ def _profile(
     row, role = view.cell[0], view.place.site.rsplit(".", 1)[-1]
     lines = []
     if role != "out":
-        lines.append(_row(view, read, row, "r" if residual is not None else "x", "decoder"))
+        lines.append(profile(view, read, row, "r" if residual is not None else "x", "decoder"))
     if role in ("mean", "variance") and "mean" in roles:
         lines.append(_mean_line(view, roles["mean"], row))
     if role in ("normalised", "out") and "normalised" in roles:
-        lines.append(_row(view, roles["normalised"], row, _hat(residual), "accent"))
+        lines.append(profile(view, roles["normalised"], row, hat_letter(residual), "accent"))
     if role == "out" and view.place.sublayer.startswith("norm"):
         site = roles["out"]
-        lines.append(_row(view, site, row, "y", "output"))
+        lines.append(profile(view, site, row, "y", "output"))
         # neither colour nor dash alone: the two are told apart in grey and by anybody's eyes
         looks: tuple[tuple[str, Colour, Style], ...] = (
             ("γ", "decoder", "thin"),
@@ -146,13 +146,15 @@ def _profile(
             )
     if role not in ("mean", "variance", "normalised", "out"):
         stream, added = view.tape[read].inputs[:2]
-        lines.append(_row(view, stream, row, "x", "encoder", thin=True))
-        lines.append(_row(view, added, row, "s", "accent", thin=True))
+        lines.append(profile(view, stream, row, "x", "encoder", thin=True))
+        lines.append(profile(view, added, row, "s", "accent", thin=True))
     title = tr("curve.profile", token=view.matrix.row_labels[row])
     return Curves(title, tuple(lines), aligned=True, share=0.19)
 
 
-def _row(view: View, site: str, row: int, label: str, colour: Colour, thin: bool = False) -> Line:
+def profile(
+    view: View, site: str, row: int, label: str, colour: Colour, thin: bool = False
+) -> Line:
     values = view.tape[site].value[0, row]
     cells = np.stack([np.full(values.size, row), np.arange(values.size)], axis=1)
     style = _style(values, "thin" if thin else "line")

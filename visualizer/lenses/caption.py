@@ -8,11 +8,12 @@ from typing import Literal
 from visualizer.cards import about
 from visualizer.i18n import has, tr
 from visualizer.lenses.formulas import formula
+from visualizer.lenses.gradient_words import gradient_formula, gradient_sentences
 from visualizer.lenses.labels import shape_text
 from visualizer.lenses.matrix import op_title
 from visualizer.lenses.stage import shown_rows
 from visualizer.navigation import current_place, current_walk
-from visualizer.state import Run, ViewState, current_tape
+from visualizer.state import Run, ViewState, current_tape, shown_gradients
 from visualizer.walkthrough import Place, Side
 
 
@@ -55,22 +56,38 @@ def caption(state: ViewState) -> Caption | None:
     if place is None or tape is None:
         return None
     record = tape[place.site]
+    if shown_gradients(state) is not None:
+        return _of_gradient(state, place, shape_text(place, record, shown_rows(state)))
     sentence, why = sentences(place, record.op, record.sentence)
     if place.kind == "input":
         why = about(state.model)
     return Caption(
         side=place.side,
         side_title=tr(f"side.{place.side}"),
-        layer_title=" › ".join(
-            part
-            for part in (layer_title(place, state.count_from), added_title(state, place))
-            if part
-        ),
+        layer_title=way(state, place),
         title=sublayer_title(place),
         op_title=op_title(place),
         site=place.site,
         shape=shape_text(place, record, shown_rows(state)),
         formula=formula(place, record.formula),
+        sentence=sentence,
+        why=why,
+    )
+
+
+def _of_gradient(state: ViewState, place: Place, shape: str) -> Caption:
+    """The words about the gradient of the record on show."""
+    name = op_title(place)
+    sentence, why = gradient_sentences(state, place, name)
+    return Caption(
+        side=place.side,
+        side_title=tr(f"side.{place.side}"),
+        layer_title=way(state, place),
+        title=sublayer_title(place),
+        op_title=tr("gradient.of", name=name),
+        site=place.site,
+        shape=shape,
+        formula=gradient_formula(state, place),
         sentence=sentence,
         why=why,
     )
@@ -85,6 +102,12 @@ def sentences(place: Place, op: str, english: str) -> tuple[str, str]:
         if has(role):
             return tr(role), general
     return general, ""
+
+
+def way(state: ViewState, place: Place) -> str:
+    """ "layer 1 › cross-attention", the second where its output is added here."""
+    parts = (layer_title(place, state.count_from), added_title(state, place))
+    return " › ".join(part for part in parts if part)
 
 
 def layer_title(place: Place, count_from: int) -> str:

@@ -10,15 +10,17 @@ import numpy as np
 from model_core.tape import Tape
 from visualizer.i18n import tr
 from visualizer.lenses.caption import Caption
+from visualizer.lenses.gradient_words import target_words
 from visualizer.lenses.labels import row_notes
 from visualizer.lenses.numbers import exact
 from visualizer.lenses.reductions import row_norms
-from visualizer.lenses.stage import shown_rows, words
+from visualizer.lenses.stage import focus_row, shown_rows, words
 from visualizer.navigation import current_place, current_walk
-from visualizer.state import Run, ViewState, current_tape, current_token
+from visualizer.state import Run, ViewState, current_tape, shown_gradients
 from visualizer.walkthrough import Route, Side
 
 Array = np.ndarray[Any, Any]
+NORM = r"\Vert x \Vert = \sqrt{ x_1^2 + \dots + x_d^2 }"
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,19 @@ class FlowSide:
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """Both sides on one scale from 0 to `high`."""
+    """Both sides on one scale from 0 to `high`.
+
+    owner: the tape that the numbers are of
+    target: what they are gradients of, in words; empty where they are values
+    """
 
     run: Run
     sides: tuple[FlowSide, ...]
     stream_title: str
     added_title: str
     high: float
+    owner: object = None
+    target: str = ""
 
 
 def has_flow(state: ViewState) -> bool:
@@ -95,7 +103,17 @@ def flow(state: ViewState) -> Flow | None:
         for values in (part.stream, part.added)
         if np.isfinite(values).any()
     )
-    return Flow(state.run, tuple(sides), tr("flow.stream"), tr("flow.added"), high or 1.0)
+    gradients = shown_gradients(state)
+    kind = "" if gradients is None else ".gradient"
+    return Flow(
+        state.run,
+        tuple(sides),
+        tr(f"flow.stream{kind}"),
+        tr(f"flow.added{kind}"),
+        high or 1.0,
+        tape,
+        "" if gradients is None else target_words(state, gradients.target),
+    )
 
 
 def flow_caption(whole: Flow) -> Caption:
@@ -107,11 +125,15 @@ def flow_caption(whole: Flow) -> Caption:
         side_title=tr("flow.badge"),
         layer_title="",
         title=tr("flow.title"),
-        op_title=tr("flow.op"),
+        op_title=tr("flow.op.gradient" if whole.target else "flow.op"),
         site=tr("flow.site", streams=records, added=added),
         shape="",
-        formula=r"\Vert x \Vert = \sqrt{ x_1^2 + \dots + x_d^2 }",
-        sentence=tr("flow.sentence"),
+        formula=NORM.replace("x", r"\bar{x}") if whole.target else NORM,
+        sentence=(
+            tr("flow.sentence.gradient", target=whole.target)
+            if whole.target
+            else tr("flow.sentence")
+        ),
         why=tr("flow.why"),
     )
 
@@ -162,6 +184,6 @@ def _side(state: ViewState, tape: Tape, side: str, stations: tuple[Station, ...]
         stations,
         stream,
         added,
-        current_token(state) if decoder else None,
+        focus_row(state) if decoder else None,
         row_notes("T" if decoder else "S", rows, tape, words(state)),
     )

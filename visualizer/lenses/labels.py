@@ -39,7 +39,7 @@ def cell_kind(place: Place, record: Record) -> Literal["attention", "dimension",
     """What a cell is to its row and its column."""
     if is_query_key(place, record.axes):
         return "attention"
-    return {"1": "plain", "V": "token"}.get(record.axes[-1], "dimension")  # type: ignore[return-value]
+    return {"1": "plain", "V": "token"}.get("".join(record.axes[-1:]) or "1", "dimension")  # type: ignore[return-value]
 
 
 def axis_labels(letter: str, size: int, tape: Tape, words: Words, single: str) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def column_title(
             title = tr("axis.keys_memory")
         else:
             title = tr("axis.keys_given") if words.given else tr("axis.keys_source")
-        if place.role == "weights":
+        if place.role == "weights" and record.direction == "forward":
             return f"{title} · {tr('axis.rows_sum_to_one')}"
         shared = "H" in record.axes and heads > 1
         return f"{title} · {tr('axis.shared_colours')}" if shared else title

@@ -11,11 +11,12 @@ from model_core.tape import Tape
 from visualizer.i18n import tr
 from visualizer.lenses.labels import axis_labels, row_notes
 from visualizer.lenses.matrix import picture
+from visualizer.lenses.numbers import unit_text
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.reductions import deviations
-from visualizer.lenses.stage import shown_rows, words
+from visualizer.lenses.stage import focus_row, shown_rows, words
 from visualizer.navigation import current_place, current_walk
-from visualizer.state import Run, ViewState, current_tape, current_token
+from visualizer.state import Run, ViewState, current_tape
 from visualizer.walkthrough import Place, Walk
 
 Array = np.ndarray[Any, Any]
@@ -26,7 +27,9 @@ class LayerRows:
     """One norm with what it reads and writes.
 
     read, normed: what goes in and what comes out, the same rows
-    mean, sigma: (rows,), the record `mean_site` and √(variance + ε) of `variance_site`
+    mean, sigma: (rows,), the record `mean_site` and √(variance + ε) of `variance_site`; of
+    gradients both are the records' own
+    heads: what the two numbers are      unit: the power of ten that they are written in
     row: the current token's, None where the side has none
     """
 
@@ -42,6 +45,8 @@ class LayerRows:
     sigma: Array
     variance_site: str
     row: int | None
+    heads: tuple[str, str] = ("μ", "σ")
+    unit: float = 1.0
 
 
 def layer_rows(state: ViewState) -> LayerRows | None:
@@ -63,20 +68,26 @@ def layer_rows(state: ViewState) -> LayerRows | None:
     tokens = axis_labels(tape[read].axes[-2], count, tape, labels, "")
     notes = row_notes(tape[read].axes[-2], count, tape, labels)
     shown = replace(shown, row_labels=tokens, row_notes=notes)
-    after_sum = tape[read].op == "residual"
+    forward = tape.direction == "forward"
+    title = tr("residual.sum" if tape[read].op == "residual" else "residual.stream")
+    if not forward:
+        letter = "r" if tape[read].op == "residual" else "x"
+        title = tr("residual.gradient", name=letter, unit=unit_text(shown.unit))
     return LayerRows(
         run=state.run,
         where=_where(state, there, read, along, tape),
-        read_title=tr("residual.sum") if after_sum else tr("residual.stream"),
+        read_title=title,
         read=shown,
         read_site=read,
         normed=picture(there, tape, labels, rows=rows, labelled=False),
         normed_site=out,
         mean=tape[mean].value[0, :count, 0],
         mean_site=mean,
-        sigma=deviations(tape, variance, count),
+        sigma=deviations(tape, variance, count) if forward else tape[variance].value[0, :count, 0],
         variance_site=variance,
-        row=current_token(state) if there.side == "decoder" else None,
+        row=focus_row(state) if there.side == "decoder" else None,
+        heads=("μ", "σ") if forward else (tr("gradient.mean"), tr("gradient.variance")),
+        unit=1.0 if forward else shown.unit,
     )
 
 

@@ -20,6 +20,7 @@ from visualizer.lenses.labels import (
     row_title,
     typed_notes,
 )
+from visualizer.lenses.numbers import unit_of, unit_text
 from visualizer.lenses.picture import Matrix, Palette
 from visualizer.walkthrough import Place
 
@@ -146,6 +147,7 @@ def picture(
     height, width = part.values.shape
     palette, low, high = colours if colours is not None else range_of(place, tape)
     row_letter, column_letter = part.letters
+    unit = unit_of(high) if record.direction == "backward" else 1.0
     described: dict[str, Any] = {}
     if labelled:
         described = {
@@ -155,7 +157,9 @@ def picture(
             "row_notes": row_notes(row_letter, height, tape, words),
             "column_notes": typed_notes(column_letter, width, words),
             "row_title": row_title(place, record, row_letter, words),
-            "column_title": column_title(place, record, column_letter, width, heads, words),
+            "column_title": _with_unit(
+                column_title(place, record, column_letter, width, heads, words), unit
+            ),
         }
     else:
         described = {"row_labels": (), "column_labels": ()}
@@ -169,8 +173,18 @@ def picture(
         owner=tape,
         cell_index=part.cell_index,
         decimals=words.decimals,
+        unit=unit,
         **described,
     )
+
+
+def _with_unit(title: str, unit: float) -> str:
+    """What the columns are, and the unit of the numbers; what follows a dot may be left out."""
+    if unit == 1.0:
+        return title
+    first, *more = title.split(" · ")
+    said = tr("axis.unit", unit=unit_text(unit))
+    return " · ".join([f"{first}{tr('axis.unit.comma')}{said}" if first else said, *more])
 
 
 def _source(record: Record, part: Slice) -> str:

@@ -71,6 +71,26 @@ def read_number(text: str) -> float | None:
     return value if "_" not in text and abs(value) <= LARGEST_TYPED else None
 
 
+def unit_of(bound: float) -> float:
+    """The power of ten that numbers up to `bound` are written in; 1 where they can be read so."""
+    if not math.isfinite(bound) or not bound or 0.1 <= bound < 1000:
+        return 1.0
+    return float(f"1e{math.floor(math.log10(bound))}")
+
+
+def unit_text(unit: float) -> str:
+    """ "1e-6"."""
+    return f"1e{round(math.log10(unit))}"
+
+
+def in_unit(value: Any, decimals: int, unit: float = 1.0) -> str:
+    """A number in a column whose heading or strip names the unit."""
+    if unit == 1.0:
+        return short(value, decimals)
+    text = f"{float(value) / unit:.{decimals}f}"
+    return text if float(text) else text.removeprefix("-")
+
+
 def exact(value: Any) -> str:
     """The shortest text that reads back to the same bits of the same type."""
     if isinstance(value, np.generic):

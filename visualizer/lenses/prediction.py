@@ -48,6 +48,7 @@ def next_token(state: ViewState, count: int = 8) -> Bars | None:
         source=f"logits[0,{row}]",
         entropy_bits=given.entropy,
         chosen=int(places[0]) if places.size else None,
+        ids=tuple(ids.tolist()),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from model_core.tape import Tape
 from visualizer.lenses.labels import Words, axis_labels, row_notes
 from visualizer.lenses.matrix import Range, picture, range_of, single_row
+from visualizer.lenses.numbers import unit_text
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.stage import focus_cell, shown_rows, words
 from visualizer.navigation import current_place, current_walk
@@ -48,6 +49,7 @@ class Figures:
 
     values: (rows,), of the record `site`, or σ of its variance
     strip: the place of the strip in the picture
+    unit: the power of ten that they are written in, that of the strip
     """
 
     strip: int
@@ -55,6 +57,7 @@ class Figures:
     title: str
     values: Array
     current: bool = False
+    unit: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +165,9 @@ class View:
             column_labels=axis_labels(axes[-1], width, self.tape, self.words, ""),
             row_notes=row_notes(axes[-2], height, self.tape, self.words),
         )
-        scale = f"±{matrix.high:.2g}" if matrix.palette == "diverging" else ""
+        scale = f"±{matrix.high / matrix.unit:.2g}" if matrix.palette == "diverging" else ""
+        if matrix.unit != 1.0:
+            scale += f" × {unit_text(matrix.unit)}"
         return Strip(site, matrix, sign, title, note, lane, site == self.place.site, scale)
 
     def common_range(self, *sites: str) -> Range:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from visualizer.i18n import tr
-from visualizer.lenses import add_norm, embedding, feed_forward, masks
+from visualizer.lenses import add_norm, embedding, feed_forward, gradient_strips, masks
 from visualizer.lenses.numbers import exact
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.reductions import deviations
@@ -17,9 +17,12 @@ def stack(state: ViewState, matrix: Matrix | None) -> Stack | None:
 
     matrix: the heatmap of the record at the cursor
     """
-    place = current_place(state)
-    if place is None:
+    place, tape = current_place(state), current_tape(state)
+    if place is None or tape is None:
         return None
+    if tape.direction == "backward":
+        along = view_of(state, matrix)
+        return None if along is None else gradient_strips.gradient_strips(along)
     if place.kind in add_norm.KINDS:
         draw = add_norm.add_norm
     elif place.sublayer == "embed":
@@ -37,6 +40,6 @@ def stack(state: ViewState, matrix: Matrix | None) -> Stack | None:
 def remark(state: ViewState, site: str, cell: Cell) -> str:
     """What a lens makes of a cell, said in words beside it: σ of a variance."""
     tape = current_tape(state)
-    if tape is None or tape[site].op != "variance":
+    if tape is None or tape.direction == "backward" or tape[site].op != "variance":
         return ""
     return tr("strip.sigma.of", value=exact(deviations(tape, site)[cell[0]]))

@@ -8,19 +8,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
-from visualizer import actions, navigation
+from visualizer import actions, gradient_actions, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.caption import Caption, caption, run_message
 from visualizer.lenses.explanation import cell_name, cell_place, cell_text, hover_text
 from visualizer.lenses.numbers import exact
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.ranking import ranking
-from visualizer.lenses.stage import HeadPicture, focus_cell, head_pictures, stage
+from visualizer.lenses.stage import HeadPicture, focus_cell, has_gradient, head_pictures, stage
 from visualizer.lenses.strips import standing_on
 from visualizer.lenses.views import remark, stack
 from visualizer.pages.base import Page
 from visualizer.pages.zoom import zoom_words
-from visualizer.state import Cell, ViewState, edits_cells
+from visualizer.state import Cell, ViewState, edits_cells, shown_gradients
 from visualizer.store import Store
 from visualizer.widgets.cell_editor import CellEditor, arrow, beginning
 from visualizer.widgets.cell_line import CellLine
@@ -95,8 +95,6 @@ class RecordPage(Page):
         self.heads.describe(tr("ui.heads"))
         for canvas in (self.heatmap, self.ranks, self.strips):
             canvas.describe(tr("ui.stage"))
-        names = ("ranking.logit", "ranking.log_prob", "ranking.probability")
-        self.ranks.set_names(*(tr(name) for name in names))
 
     # Words.
 
@@ -104,7 +102,8 @@ class RecordPage(Page):
         words = caption(state)
         self._pictures = head_pictures(state) if words is not None else ()
         head = self._head()
-        if words is not None and head is not None and head.guided:
+        values = shown_gradients(state) is None
+        if words is not None and head is not None and head.guided and values:
             return replace(words, why=tr("head.guided.reason"))
         return words
 
@@ -140,6 +139,9 @@ class RecordPage(Page):
         self.strips.set_stack(together)
         self.heatmap.set_matrix(matrix)
         self._draw_legend(matrix)
+        first = "ranking.gradient" if shown_gradients(state) is not None else "ranking.logit"
+        names = (first, "ranking.log_prob", "ranking.probability")
+        self.ranks.set_names(*(tr(name) for name in names))
         self.ranks.set_ranking(ranks)
         self.ranks.setVisible(ranks is not None)
         page = self.strips if together is not None else self.record if alone else self.empty
@@ -222,7 +224,10 @@ class RecordPage(Page):
     def _on_token_clicked(self, token: int) -> None:
         ranks = self.ranks.ranking
         assert ranks is not None
-        self._on_clicked(ranks.row, token)
+        if shown_gradients(self.store.state) is not None:
+            self.store.dispatch(gradient_actions.aim_at, ranks.row, token)
+        else:
+            self._on_clicked(ranks.row, token)
 
     # The numbers of a worked example's input matrix.
 
@@ -282,4 +287,6 @@ def _empty_words(state: ViewState) -> tuple[str, str]:
     run = state.run
     if run is None:
         return (tr("state.loading"), "")
+    if not has_gradient(state):
+        return (tr("gradient.none.title"), tr("gradient.none"))
     return (tr(f"state.{run.outcome}.title"), run_message(run)) if run.outcome != "ok" else ("", "")

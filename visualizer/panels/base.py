@@ -16,7 +16,7 @@ from visualizer.widgets.canvas import Canvas, Plain
 COLOURS = frozenset({"theme", "sequential", "diverging"})
 LOOK = COLOURS | {"language", "count_from", "decimals_chosen"}
 # These change what the carriers show.
-PLACE = frozenset({"run", "cursor", "model"}) | LOOK
+PLACE = frozenset({"run", "cursor", "model", "showing", "gradients"}) | LOOK
 
 
 class Panel(Plain):

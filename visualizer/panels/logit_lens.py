@@ -28,7 +28,7 @@ class LogitLensPanel(Panel):
     panel.
     """
 
-    watches = frozenset({"run", "cursor", "model", "readings", "roomy"})
+    watches = frozenset({"run", "cursor", "model", "readings", "roomy", "showing", "gradients"})
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)

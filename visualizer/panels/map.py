@@ -17,7 +17,7 @@ from visualizer.widgets.model_map import Block, ModelMap
 class MapPanel(Panel):
     """A click on a box goes there."""
 
-    watches = frozenset({"run", "cursor", "model"})
+    watches = frozenset({"run", "cursor", "model", "showing", "gradients"})
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from visualizer import actions, fonts, navigation
+from visualizer import actions, fonts, gradient_actions, navigation
 from visualizer.i18n import tr
-from visualizer.inquiries.lens import has_lens, lens_beside
+from visualizer.inquiries.lens import has_lens, shown_beside
+from visualizer.lenses.attribution import attributions
 from visualizer.lenses.badges import distribution_badge
 from visualizer.lenses.logit_lens import depth, nothing_to_read, passes
 from visualizer.lenses.prediction import next_token
-from visualizer.navigation import current_place
+from visualizer.navigation import current_place, walks_back
 from visualizer.panels.base import PLACE, Panel
 from visualizer.state import Beside, ViewState, current_tape, current_token, reads_matrix
 from visualizer.store import Store
+from visualizer.widgets.attribution_bars import AttributionBars
 from visualizer.widgets.badge_row import BadgeRow
 from visualizer.widgets.bars import TokenBars
 from visualizer.widgets.controls import Choice, LabelledSlider, SeedBox
@@ -26,7 +28,11 @@ from visualizer.widgets.text_block import TextBlock
 
 CANDIDATES = 12
 STRATEGIES = ("greedy", "sample")
-PARTS: tuple[Beside, ...] = ("next_token", "logit_lens")
+TITLES: dict[Beside, str] = {
+    "next_token": "ui.next_token",
+    "logit_lens": "lens.title",
+    "attribution": "attribution.title",
+}
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.1, 2.0
 MOST_TOP_K = 50
 
@@ -39,6 +45,7 @@ class PredictionPanel(Panel):
     """
 
     watches = frozenset({"run", "cursor", "model", "inputs", "readings", "roomy", "beside"})
+    watches |= {"showing", "gradients", "beside_gradients"}
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
@@ -49,6 +56,7 @@ class PredictionPanel(Panel):
         self.bars = TokenBars()
         self.bars.set_limit(CANDIDATES)
         self.lens = LensBars()
+        self.attribution = AttributionBars()
         self.badge = BadgeRow()
         self.temperature, self.top_k, self.top_p = (LabelledSlider() for _ in range(3))
         self.choice = Choice()
@@ -63,7 +71,7 @@ class PredictionPanel(Panel):
         for widget in (self.head, self.where):
             column.addWidget(widget)
         # the controls follow the bars; what room is left over lies below both
-        for widget in (self.bars, self.lens):
+        for widget in (self.bars, self.lens, self.attribution):
             widget.setMaximumHeight(self.bars.sizeHint().height())
             column.addWidget(widget, 100)
         column.addWidget(self.badge)
@@ -79,10 +87,12 @@ class PredictionPanel(Panel):
         column.addSpacing(round(0.3 * em))
         column.addLayout(row)
         column.addStretch(1)
-        self.carriers = (self.bars, self.lens)
-        self.ground("surface", self.head, self.where, self.bars, self.lens, self.badge)
+        self.carriers = (self.bars, self.lens, self.attribution)
+        self.ground("surface", *self.carriers, self.head, self.where, self.badge)
         self.head.chosen.connect(self._on_part)
         self.lens.readingClicked.connect(self._on_reading)
+        self.attribution.tokenClicked.connect(self._on_reading)
+        self.bars.barClicked.connect(self._on_bar)
         self.temperature.moved.connect(self._on_temperature)
         self.top_k.moved.connect(self._on_top_k)
         self.top_p.moved.connect(self._on_top_p)
@@ -107,12 +117,14 @@ class PredictionPanel(Panel):
         self.bars.describe(tr("ui.next_token"))
         self.badge.set_title(tr("audit.drawn.title"))
         self.lens.describe(tr("lens.title"))
+        self.attribution.describe(tr("attribution.title"))
+        self.attribution.set_empty_text(tr("attribution.none"))
         tips = ("ui.temperature.tip", "ui.top_k.tip", "ui.top_p.tip")
         for slider, key in zip(sliders, tips, strict=True):
             slider.setToolTip(tr(key))
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
-        if fields & (PLACE | {"readings", "roomy", "beside"}):
+        if fields & (PLACE | {"readings", "roomy", "beside", "beside_gradients"}):
             self._draw_part(state)
         if fields & {"model"}:
             for widget in self.controls:
@@ -126,29 +138,49 @@ class PredictionPanel(Panel):
             options = (tr("ui.greedy"), tr("ui.sample.short"))
             self.choice.set_options(options, STRATEGIES.index(inputs.strategy))
 
+    def _parts(self, state: ViewState) -> tuple[Beside, ...]:
+        """What the panel can show: the logit lens where it has no panel of its own."""
+        parts: tuple[Beside, ...] = ("attribution",) if walks_back(state) else ()
+        alone = state.roomy or reads_matrix(state.model)
+        return (*parts, "next_token") if alone else (*parts, "next_token", "logit_lens")
+
     def _draw_part(self, state: ViewState) -> None:
-        """The bars, or the logit lens in their place."""
-        titles, lens = (tr("ui.next_token"), tr("lens.title")), not state.roomy
-        lens = lens and lens_beside(state)
-        self.lens.setVisible(lens)
-        self.bars.setVisible(not lens and not reads_matrix(state.model))
-        badge = None if lens else distribution_badge(state)
+        """The bars, or the logit lens or the attribution in their place."""
+        parts, shown = self._parts(state), shown_beside(state)
+        part = shown if shown in parts else "next_token"
+        self.lens.setVisible(part == "logit_lens")
+        self.attribution.setVisible(part == "attribution")
+        self.bars.setVisible(part == "next_token" and not reads_matrix(state.model))
+        badge = distribution_badge(state) if part == "next_token" else None
         self.badge.set_badges(() if badge is None else (badge,))
-        if lens:
-            self.head.set_titles(titles, 1)
+        note = ""
+        if part == "logit_lens":
             self.where.set_sentences(passes(state))
             self.lens.set_empty_text(nothing_to_read(state))
             self.lens.set_depth(depth(state), waits=has_lens(state))
-            return
-        bars = next_token(state, CANDIDATES)
-        note = "" if bars is None else tr("ui.entropy", bits=bits(bars.entropy_bits))
-        alone = state.roomy or reads_matrix(state.model)
-        self.head.set_titles(titles[:1] if alone else titles, 0, note)
-        self.where.set_sentences(*_where(state))
-        self.bars.set_bars(bars)
+        elif part == "attribution":
+            shares = attributions(state)
+            self.attribution.set_shares(shares)
+            self.where.set_sentences(*(() if shares is None else shares.about))
+            note = "" if shares is None else shares.note
+        else:
+            bars = next_token(state, CANDIDATES)
+            note = "" if bars is None else tr("ui.entropy", bits=bits(bars.entropy_bits))
+            self.where.set_sentences(*_where(state))
+            self.bars.set_bars(bars)
+        self.head.set_titles(tuple(tr(TITLES[name]) for name in parts), parts.index(part), note)
 
     def _on_part(self, part: int) -> None:
-        self.store.dispatch(actions.show_beside, PARTS[part])
+        state = self.store.state
+        show = gradient_actions.show_beside if walks_back(state) else actions.show_beside
+        self.store.dispatch(show, self._parts(state)[part])
+
+    def _on_bar(self, place: int) -> None:
+        """A candidate becomes what the gradients on show are of."""
+        state = self.store.state
+        bars = next_token(state, CANDIDATES)
+        if walks_back(state) and bars is not None:
+            self.store.dispatch(gradient_actions.aim_at, current_token(state), bars.ids[place])
 
     def _on_reading(self, site: str, row: int) -> None:
         self.store.dispatch(navigation.go_to_record, site, row)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from visualizer import actions, fonts, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.layer import layer_rows
+from visualizer.navigation import walks_back
 from visualizer.panels.base import Panel
 from visualizer.state import ViewState, current_tape
 from visualizer.store import Store
@@ -17,7 +18,7 @@ from visualizer.widgets.layer_table import LayerTable
 class ResidualPanel(Panel):
     """A click on a cell goes to its record; a model without a norm has no such panel."""
 
-    watches = frozenset({"run", "cursor", "model", "decimals_chosen"})
+    watches = frozenset({"run", "cursor", "model", "decimals_chosen", "showing", "gradients"})
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
@@ -42,7 +43,9 @@ class ResidualPanel(Panel):
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
         rows = layer_rows(state)
-        self.head.set_texts(tr("residual.title"), "" if rows is None else rows.where)
+        back = walks_back(state)
+        title = tr("residual.title.gradient" if back else "residual.title")
+        self.head.set_texts(title, "" if rows is None else rows.where)
         self.table.set_rows(rows, state.decimals)
         # a sentence that cannot be computed leaves the panel where it is
         if current_tape(state) is not None:

@@ -25,7 +25,7 @@ from visualizer.widgets.transport import TransportButton
 class TransportPanel(Panel):
     """A click on an output token goes to the row that predicts it; the timeline is scrubbed."""
 
-    watches = frozenset({"run", "cursor", "model", "playing", "speed"})
+    watches = frozenset({"run", "cursor", "model", "playing", "speed", "showing", "gradients"})
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)

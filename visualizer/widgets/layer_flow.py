@@ -318,7 +318,7 @@ class LayerFlow(Canvas):
 
 def _same_numbers(one: Flow, other: Flow) -> bool:
     """Whether two flows differ in their marks alone."""
-    if one.run is not other.run or len(one.sides) != len(other.sides):
+    if one.owner is not other.owner or len(one.sides) != len(other.sides):
         return False
     pairs = zip(one.sides, other.sides, strict=True)
     return all(

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
 from visualizer.lenses.layer import LayerRows
-from visualizer.lenses.numbers import short
+from visualizer.lenses.numbers import in_unit
 from visualizer.lenses.picture import Matrix
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, write
 from visualizer.widgets.heatmap_cells import as_image, colour_indices
@@ -211,7 +211,7 @@ class LayerTable(Canvas):
                 note = theme.accent if row == rows.row else theme.muted
                 write(painter, rect, rows.read.row_notes[row], self.face(0.72), note, LEFT)
             for values, (left, right) in zip((rows.mean, rows.sigma), figures):
-                text = short(values[row], self._decimals)
+                text = in_unit(values[row], self._decimals, rows.unit)
                 rect = QRectF(left, middle - 0.8 * em, right - left - 0.4 * em, 1.6 * em)
                 write(painter, rect, text, face, ink, RIGHT)
         if rows.row is not None and rows.row < count:
@@ -229,7 +229,7 @@ class LayerTable(Canvas):
         ends = (self._figures()[0][1] - 1.2 * self.em, self.width())
         for text, start, end in zip((rows.read_title, norm), starts, ends):
             write(painter, QRectF(start, 0, end - start, height), text, small, muted, LEFT)
-        for text, (left, right) in zip("μσ", self._figures()):
+        for text, (left, right) in zip(rows.heads, self._figures()):
             rect = QRectF(left, 0, right - left - 0.4 * self.em, height)
             write(painter, rect, text, small, muted, RIGHT)
 
@@ -280,7 +280,7 @@ def _key(rows: LayerRows | None) -> tuple[object, ...]:
     if rows is None:
         return ()
     words = (rows.read_title, rows.read.row_labels, rows.read.row_notes)
-    return (id(rows.run), rows.read_site, rows.normed_site, rows.row, words)
+    return (id(rows.run), id(rows.read.owner), rows.read_site, rows.normed_site, rows.row, words)
 
 
 def _shape(rows: LayerRows | None) -> tuple[int, ...]:

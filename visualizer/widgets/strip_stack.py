@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
-from visualizer.lenses.numbers import short
+from visualizer.lenses.numbers import in_unit
 from visualizer.lenses.strips import Figures, Stack
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.curve_plot import CurvePlot, Spot
@@ -190,9 +190,9 @@ class StripStack(Canvas):
     def _draw_figures(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
         for figures, column in self._figure_columns(stack, layout):
             place = layout.strips[figures.strip]
-            text = partial(short, decimals=stack.decimals)
+            said = partial(in_unit, decimals=stack.decimals, unit=figures.unit)
             write_rows(
-                self, painter, stack, place, figures.values, text, column.left(), column.right()
+                self, painter, stack, place, figures.values, said, column.left(), column.right()
             )
 
     def _draw_titles(self, painter: QPainter, stack: Stack, layout: StackLayout) -> None:
