@@ -36,7 +36,7 @@ class Generation:
     `log_probs` are the model's own. Of a beam search, whose best hypothesis this is, they are
     those that the search added up, after the constraints; `hypotheses` are the best `n_best` that
     it finished, this one first, and `steps` are those of the search, of which there may be more
-    than this sentence has tokens.
+    than this sentence has tokens. `prompt` is the text that a chat model read, None of any other.
     """
 
     ids: list[int]
@@ -48,6 +48,7 @@ class Generation:
     encoding: Encoding | None = field(repr=False)
     _grown: Callable[[Hypothesis | None], Tape] = field(repr=False)
     hypotheses: Sequence[Hypothesis] = field(default=(), repr=False)
+    prompt: str | None = None
 
     @property
     def score(self) -> float:

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from model_core import chat
 from model_core.beams import Hypothesis, Wording
 from model_core.config import ModelConfig
 from model_core.constraints import BoundConstraints, Constraints
@@ -17,7 +18,8 @@ from model_core.generation import Generation as Generation
 from model_core.ops import CrossEntropy
 from model_core.ops.base import Array
 from model_core.parameters import pack_projections
-from model_core.runner import GrowingRun, Runner, real_tokens
+from model_core.reading import check_ids, read_ids, read_mask, read_texts
+from model_core.runner import GrowingRun, Runner
 from model_core.tape import Tape
 from model_core.tokenizers import Tokenizer
 
@@ -76,6 +78,7 @@ class Model:
 
         source, target: text, or lists of texts (padded to a batch); the start token is put in
         front of the target. Without a target the model's own greedy output is traced.
+        A chat model is traced with the prompt of the question, or with a prompt as it is.
         source_ids, target_ids: (T,) or (B,T), exactly what encoder and decoder read.
         source_mask, target_mask: True = real; without one, a trailing run of PAD is masked.
         inputs: (S,D) or (B,S,D), for a model that reads a matrix; without it, its own is traced.
@@ -154,6 +157,7 @@ class Model:
         source: str,
         strategy: str = "greedy",
         *,
+        history: chat.History = (),
         max_new_tokens: int | None = None,
         prefix_ids: Sequence[int] = (),
         constraints: bool | Constraints = True,
@@ -164,8 +168,9 @@ class Model:
         strategy: "greedy", "sample" or "beam"; a step of a beam search is its best hypothesis so
         far, with all others in `step.hypotheses`
         constraints: True for the checkpoint's own, False for none, or others in their place
+        history: of a chat model, the exchanges before this question, oldest first
         """
-        ids, mask = self._read("source", source, None, None)
+        ids, mask = self._read("source", chat.source_of(self.card, source, history), None, None)
         run = self._runner.begin(ids, mask)
         chosen = Strategy(strategy, **choice)
         prefix = self._prefix(prefix_ids)
@@ -179,6 +184,7 @@ class Model:
         source: str | Sequence[str],
         strategy: str = "greedy",
         *,
+        history: chat.History | Sequence[chat.History] = (),
         max_new_tokens: int | None = None,
         prefix_ids: Sequence[int] = (),
         constraints: bool | Constraints = True,
@@ -188,31 +194,41 @@ class Model:
         """Decode a sentence to its end; a list of sources gives a list of results.
 
         A list is decoded as one batch; by a beam search, one sentence after the other.
-        The arguments are those of `decode`. on_step: called with each position once it is
-        decoded; what it raises ends the run.
+        The arguments are those of `decode`; with a list, `history` is a list too, one for each
+        question. on_step: called with each position once it is decoded; what it raises ends the
+        run.
         """
         chosen = Strategy(strategy, **choice)
         prefix = self._prefix(prefix_ids)
         limit, rules = self._bounds(prefix, max_new_tokens, constraints)
         if isinstance(source, str):
-            encoding = self.tokenizer.encode_source(source)
+            [text] = texts = chat.sources_of(self.card, [source], [history])
+            encoding = self.tokenizer.encode_source(text)
             ids = np.array([encoding.ids], dtype=np.int64)
             mask = np.ones_like(ids, dtype=bool)
-            self._check("source", ids)
-            result = self._generate(ids, mask, chosen, limit, prefix, rules, on_step)[0]
-            return replace(result, encoding=encoding)
+            check_ids("source", ids, self.config)
+            [result] = self._generate(ids, mask, chosen, limit, prefix, rules, on_step)
+            return replace(self._prompted([result], texts)[0], encoding=encoding)
         if not isinstance(source, Sequence):
             raise ValueError(f"the source is {source!r}, expected text or a list of texts")
         if not source:
             return []
-        ids, mask = self._read("source", source, None, None)
+        texts = chat.sources_of(self.card, source, history)
+        ids, mask = self._read("source", texts, None, None)
         if chosen.name != "beam":
-            return self._generate(ids, mask, chosen, limit, prefix, rules, on_step)
+            results = self._generate(ids, mask, chosen, limit, prefix, rules, on_step)
+            return self._prompted(results, texts)
         results = []
         for row, real in zip(ids, mask, strict=True):
             one, full = row[None, real], np.ones((1, int(real.sum())), dtype=bool)
             results += self._generate(one, full, chosen, limit, prefix, rules, on_step)
-        return results
+        return self._prompted(results, texts)
+
+    def _prompted(self, results: list[Generation], texts: Sequence[str]) -> list[Generation]:
+        """A chat model's results, each with the prompt that was read for it."""
+        if chat.rules_of(self.card) is None:
+            return results
+        return [replace(r, prompt=text) for r, text in zip(results, texts, strict=True)]
 
     def _bounds(
         self, prefix: Sequence[int], max_new_tokens: int | None, constraints: bool | Constraints
@@ -339,51 +355,18 @@ class Model:
         self, side: str, text: str | Sequence[str] | None, ids: Any, mask: Any
     ) -> tuple[Array, Array]:
         """Ids (B,L) and their mask (B,L) from text or from ids."""
-        pad = self.tokenizer.pad_id
         if (text is None) == (ids is None):
             raise ValueError(f"give either {side} text or {side}_ids")
-        if text is not None:
+        if text is None:
+            array, real = read_ids(side, ids, self.tokenizer.pad_id)
+        else:
             texts = [text] if isinstance(text, str) else list(text)
             if side == "source":
-                rows = [self.tokenizer.encode_source(t).ids for t in texts]
-            else:
-                start = self.tokenizer.start_id
-                rows = [[start, *self.tokenizer.encode_target(t).ids] for t in texts]
-            longest = max((len(row) for row in rows), default=0)
-            array = np.full((len(rows), longest), pad, dtype=np.int64)
-            real = np.zeros((len(rows), longest), dtype=bool)
-            for number, row in enumerate(rows):
-                array[number, : len(row)] = row
-                real[number, : len(row)] = True
-        else:
-            array = np.asarray(ids)
-            if array.size and array.dtype.kind not in "iu":
-                raise ValueError(f"{side}_ids are {array.dtype}, expected whole numbers")
-            array = np.atleast_2d(array.astype(np.int64))
-            if array.ndim != 2:
-                raise ValueError(f"{side}_ids have shape {array.shape}, expected (T,) or (B,T)")
-            real = real_tokens(array, pad)
-        self._check(side, array)
-        if mask is not None:
-            given = np.atleast_2d(np.asarray(mask, dtype=bool))
-            if given.shape != array.shape:
-                raise ValueError(f"{side}_mask has shape {given.shape}, expected {array.shape}")
-            real = given
-        return array, real
-
-    def _check(self, side: str, ids: Array) -> None:
-        config = self.config
-        size = config.src_vocab_size if side == "source" else config.tgt_vocab_size
-        if ids.size == 0:
-            raise ValueError(f"the {side} has no tokens at all")
-        if ids.min() < 0 or ids.max() >= size:
-            wrong = ids[(ids < 0) | (ids >= size)][0]
-            raise ValueError(f"{side} id {wrong} is outside the vocabulary of {size} tokens")
-        if config.position == "learned" and ids.shape[1] > config.max_seq_len:
-            raise ValueError(
-                f"the {side} has {ids.shape[1]} tokens, this model's learned positions end at "
-                f"{config.max_seq_len}"
-            )
+                # an empty source is the special tokens alone, of a chat model too
+                texts = [chat.source_of(self.card, t) if t.strip() else t for t in texts]
+            array, real = read_texts(side, texts, self.tokenizer)
+        check_ids(side, array, self.config)
+        return array, real if mask is None else read_mask(side, mask, array.shape)
 
     def _name_tokens(self, tape: Tape) -> None:
         source = [self.tokenizer.source_tokens(row) for row in tape.source_ids.tolist()]

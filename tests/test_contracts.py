@@ -62,7 +62,7 @@ WINDOW_LAYERS = (
     ("visualizer.state",),
     ("visualizer.targets",),
 )
-LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled")
+LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled", "model_core.chat")
 
 # Packages whose parts do not know each other, and the parts that all of them may use.
 APART = {
