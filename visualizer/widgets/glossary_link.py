@@ -8,6 +8,7 @@ click or F2 there is about.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, NamedTuple
 
@@ -64,34 +65,39 @@ def term_under(widget: QWidget | None, place: QPoint) -> str:
 
 
 class Link(NamedTuple):
-    """A word that can be clicked: where it is painted, the level of its letters' feet, its term."""
+    """A word that can be clicked: where it is painted, the line of its letters' feet, its term."""
 
     rect: QRectF
-    baseline: float
+    feet: tuple[QPointF, QPointF]
     term: str
 
 
 class Word(NamedTuple):
-    """Words as painted in one line; `term` is what they are about, "" to look for terms in them."""
+    """Words as painted in one line; `term` is what they are about, "" to look for terms in them.
+
+    upright: they are read from the bottom to the top
+    """
 
     rect: QRectF
     text: str
     face: Face
-    term: str
+    term: str = ""
+    upright: bool = False
 
 
 class Links(QObject):
     """The words of a canvas that lead to the glossary; termClicked(id).
 
-    The canvas calls `clear` and `add` when it paints its words, and `underline` at the end. The
-    pointer is followed from outside, so that the canvas keeps its own events.
+    The canvas calls `clear` and `add` when it paints its words, or gives `words` that say where
+    they are when that is asked; and it calls `underline` at the end of painting. The pointer is
+    followed from outside, so that the canvas keeps its own events.
     """
 
     termClicked = Signal(str)
 
-    def __init__(self, canvas: Canvas) -> None:
+    def __init__(self, canvas: Canvas, words: Callable[[], Iterable[Word]] | None = None) -> None:
         super().__init__(canvas)
-        self._canvas = canvas
+        self._canvas, self._asked = canvas, words
         self._words: list[Word] = []
         self._pos: QPointF | None = None
         self._hovered: Link | None = None
@@ -104,46 +110,27 @@ class Links(QObject):
 
     def add(self, rect: QRectF, text: str, face: Face, term: str = "", right: bool = False) -> None:
         """Words as `write` paints them; right: at the right end of `rect`."""
-        width = min(face.width(text), rect.width())
-        left = rect.right() - width if right else rect.left()
-        room = QRectF(left, rect.top(), width, rect.height())
-        self._words.append(Word(room, text, face, term))
+        self._words.append(word_in(rect, text, face, term, right))
 
     def at(self, pos: QPointF) -> Link | None:
         """The link at a logical position."""
-        word = next((word for word in self._words if word.rect.contains(pos)), None)
-        return None if word is None else self._in_word(word, pos.x())
+        words = (word for word in self._here() if word.rect.contains(pos))
+        links = (link for word in words for link in _links_of(word))
+        return next((link for link in links if link.rect.contains(pos)), None)
 
     def links(self) -> list[Link]:
         """All links, from those painted first on."""
-        return [link for word in self._words for link in self._of(word)]
+        return [link for word in self._here() for link in _links_of(word)]
+
+    def _here(self) -> Iterable[Word]:
+        return self._words if self._asked is None else self._asked()
 
     def underline(self, painter: QPainter) -> None:
         """Mark the link under the pointer."""
         self._hovered = None if self._pos is None else self.at(self._pos)
         if self._hovered is not None:
-            rect, level, _ = self._hovered
-            y = level + max(0.16 * self._canvas.em, 2.0)
             painter.setPen(QPen(ink(self._canvas.theme.accent), max(0.08 * self._canvas.em, 1.0)))
-            painter.drawLine(QPointF(rect.left(), y), QPointF(rect.right(), y))
-
-    def _of(self, word: Word) -> list[Link]:
-        baseline = word.rect.top() + (word.rect.height() + word.face.cap_height) / 2
-        if word.term:
-            return [Link(word.rect, baseline, word.term)]
-        made = []
-        for start, end, term in glossary.found_in(word.text):
-            left = word.rect.left() + word.face.metrics.horizontalAdvance(word.text[:start])
-            width = word.face.metrics.horizontalAdvance(word.text[start:end])
-            # what an ellipsis stands for cannot be clicked
-            if left + width <= word.rect.right() + 1.0:
-                rect = QRectF(left, word.rect.top(), width, word.rect.height())
-                made.append(Link(rect, baseline, term))
-        return made
-
-    def _in_word(self, word: Word, x: float) -> Link | None:
-        links = self._of(word)
-        return next((link for link in links if link.rect.left() <= x < link.rect.right()), None)
+            painter.drawLine(*self._hovered.feet)
 
     # The pointer.
 
@@ -180,6 +167,47 @@ class Links(QObject):
 
     def _on_clicked(self, term: str) -> None:
         ask(self._canvas, term)
+
+
+def word_in(
+    rect: QRectF, text: str, face: Face, term: str = "", right: bool = False, centre: bool = False
+) -> Word:
+    """Words as `write` paints them into `rect`: at its left, its right or its middle."""
+    width = min(face.width(text), rect.width())
+    left = rect.right() - width if right else rect.left()
+    left = rect.center().x() - width / 2 if centre else left
+    return Word(QRectF(left, rect.top(), width, rect.height()), text, face, term)
+
+
+def _links_of(word: Word) -> list[Link]:
+    rect, face = word.rect, word.face
+    if word.term:
+        return [_link(word, 0.0, rect.height() if word.upright else rect.width(), word.term)]
+    room = rect.height() if word.upright else rect.width()
+    made = []
+    for start, end, term in glossary.found_in(word.text):
+        before = face.metrics.horizontalAdvance(word.text[:start])
+        width = face.metrics.horizontalAdvance(word.text[start:end])
+        # what an ellipsis stands for cannot be clicked
+        if before + width <= room + 1.0:
+            made.append(_link(word, before, width, term))
+    return made
+
+
+def _link(word: Word, before: float, width: float, term: str) -> Link:
+    """The link of a stretch of words."""
+    rect, below = word.rect, word.face.cap_height / 2 + max(0.2 * word.face.cap_height, 2.0)
+    if word.upright:
+        end = rect.bottom() - before
+        x = rect.center().x() + below
+        return Link(
+            QRectF(rect.left(), end - width, rect.width(), width),
+            (QPointF(x, end), QPointF(x, end - width)),
+            term,
+        )
+    left, y = rect.left() + before, rect.center().y() + below
+    own = QRectF(left, rect.top(), width, rect.height())
+    return Link(own, (QPointF(left, y), QPointF(left + width, y)), term)
 
 
 class TermLabel(QLabel):

@@ -6,12 +6,13 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from visualizer import fonts
+from visualizer import fonts, glossary
 from visualizer.lenses.picture import Matrix
 from visualizer.widgets.canvas import CENTRE
+from visualizer.widgets.glossary_link import Links, Word
 from visualizer.widgets.heatmap_cells import CellPainter, cell_told, reduced
 from visualizer.widgets.heatmap_layout import Layout, arrange
-from visualizer.widgets.heatmap_words import draw_words
+from visualizer.widgets.heatmap_words import draw_words, title_words
 from visualizer.widgets.zoomable import Zoomable
 
 
@@ -39,6 +40,7 @@ class HeatMap(Zoomable):
         self._hovered: tuple[int, int] | None = None
         self._empty = ""
         self._legend = ""
+        self.links = Links(self, self._title_words)
 
     # Setters.
 
@@ -160,6 +162,13 @@ class HeatMap(Zoomable):
             self._frame(painter, layout, self._hovered, 1.0, self.theme.text)
         if self._selected is not None:
             self._frame(painter, layout, self._selected, 2.0, self.theme.accent)
+        self.links.underline(painter)
+
+    def _title_words(self) -> list[Word]:
+        matrix, layout = self._matrix, self._ready()
+        if matrix is None or layout is None:
+            return []
+        return title_words(self, matrix, layout, self._note(layout))
 
     def _note(self, layout: Layout) -> str:
         """What a pixel stands for, where it is not one cell."""
@@ -190,6 +199,11 @@ class HeatMap(Zoomable):
         painter.drawRect(rect.adjusted(-out, -out, out, out))
 
     # The pointer.
+
+    def term_at(self, pos: QPointF) -> str:
+        """What a right click there asks about: the record on show."""
+        matrix = self._matrix
+        return "" if matrix is None else glossary.entry_of_site(matrix.source.split("[")[0])
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if event.buttons() & Qt.MouseButton.LeftButton:

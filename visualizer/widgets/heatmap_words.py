@@ -12,8 +12,12 @@ from visualizer.lenses.picture import Matrix
 from visualizer.widgets import figures
 from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.column_heads import NOTE_LINE, TILT
+from visualizer.widgets.glossary_link import Word, first_term, word_in
 from visualizer.widgets.heatmap_cells import as_image, hatch
 from visualizer.widgets.heatmap_layout import Layout, shown_labels
+
+# A title that has room beside the column labels ends above the row labels.
+ROW_TITLE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
 
 
 def draw_words(
@@ -33,6 +37,23 @@ def draw_words(
         _draw_colour_bar(canvas, painter, matrix, layout.colour_bar)
     if layout.legend is not None:
         _draw_legend(canvas, painter, layout.legend, legend)
+
+
+def title_words(canvas: Canvas, matrix: Matrix, layout: Layout, note: str = "") -> list[Word]:
+    """The titles of the two axes, as they are painted: their terms lead to the glossary."""
+    small, found = canvas.face(fonts.SMALL), []
+    if matrix.column_title or note:
+        found.append(word_in(*_column_title(canvas, matrix, layout, note), small))
+    if matrix.row_title and layout.row_title is not None:
+        flags = int(ROW_TITLE | Qt.TextFlag.TextWordWrap)
+        rect = small.metrics.boundingRect(layout.row_title, flags, matrix.row_title)
+        found += [Word(rect, matrix.row_title, small, first_term(matrix.row_title))]
+    elif matrix.row_title and layout.row_title_x is not None:
+        middle, length = _upright_title(canvas, matrix, layout)
+        long, em = min(small.width(matrix.row_title), length), canvas.em
+        rect = QRectF(layout.row_title_x - 0.7 * em, middle - long / 2, 1.4 * em, long)
+        found.append(Word(rect, matrix.row_title, small, upright=True))
+    return found
 
 
 def _draw_row_labels(canvas: Canvas, painter: QPainter, matrix: Matrix, layout: Layout) -> None:
@@ -88,10 +109,15 @@ def _draw_column_labels(canvas: Canvas, painter: QPainter, matrix: Matrix, layou
 def _draw_column_title(
     canvas: Canvas, painter: QPainter, matrix: Matrix, layout: Layout, note: str
 ) -> None:
+    if matrix.column_title or note:
+        rect, title = _column_title(canvas, matrix, layout, note)
+        write(painter, rect, title, canvas.face(fonts.SMALL), canvas.theme.muted, LEFT)
+
+
+def _column_title(canvas: Canvas, matrix: Matrix, layout: Layout, note: str) -> tuple[QRectF, str]:
+    """Where the title of the columns is written, and how much of it."""
     small, em = canvas.face(fonts.SMALL), canvas.em
     bounds = layout.cells.bounds()
-    if not matrix.column_title and not note:
-        return
     width = layout.caption_right - bounds.left()
     rect = QRectF(bounds.left(), bounds.bottom() + 0.35 * em, width, 1.5 * em)
     # what comes behind a dot is left out before anything is cut, the note last
@@ -102,20 +128,25 @@ def _draw_column_title(
             parts = [note]
         else:
             parts.pop()
-    write(painter, rect, " · ".join(parts), small, canvas.theme.muted, LEFT)
+    return rect, " · ".join(parts)
+
+
+def _upright_title(canvas: Canvas, matrix: Matrix, layout: Layout) -> tuple[float, float]:
+    """The middle and the length of the room for a title that is read upwards."""
+    bounds, em = layout.cells.bounds(), canvas.em
+    wide = canvas.face(fonts.SMALL).width(matrix.row_title)
+    length = min(max(bounds.height(), wide), canvas.height() - em)
+    return max(bounds.center().y(), length / 2 + 0.4 * em), length
 
 
 def _draw_row_title(canvas: Canvas, painter: QPainter, matrix: Matrix, layout: Layout) -> None:
     small, em = canvas.face(fonts.SMALL), canvas.em
-    bounds = layout.cells.bounds()
     if matrix.row_title and layout.row_title is not None:
         painter.setFont(small.font)
         painter.setPen(QColor(canvas.theme.muted))
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
-        painter.drawText(layout.row_title, flags | Qt.TextFlag.TextWordWrap, matrix.row_title)
+        painter.drawText(layout.row_title, ROW_TITLE | Qt.TextFlag.TextWordWrap, matrix.row_title)
     elif matrix.row_title and layout.row_title_x is not None:
-        length = min(max(bounds.height(), small.width(matrix.row_title)), canvas.height() - em)
-        middle = max(bounds.center().y(), length / 2 + 0.4 * em)
+        middle, length = _upright_title(canvas, matrix, layout)
         painter.save()
         painter.translate(layout.row_title_x, middle)
         painter.rotate(-90)
