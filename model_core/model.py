@@ -97,7 +97,7 @@ class Model:
         if target is None and target_ids is None:
             if batched or ids.shape[0] > 1:
                 raise ValueError("a batch of sources needs targets to be traced with")
-            limit, rules = self._bounds((), None, True)
+            limit, rules = self.bounds((), None, True)
             return self._generate(ids, mask, Strategy(), limit, (), rules)[0].tape
         decoder_ids, decoder_mask = self._read("target", target, target_ids, target_mask)
         if decoder_ids.shape[0] != ids.shape[0]:
@@ -174,7 +174,7 @@ class Model:
         run = self._runner.begin(ids, mask)
         chosen = Strategy(strategy, **choice)
         prefix = self._prefix(prefix_ids)
-        limit, rules = self._bounds(prefix, max_new_tokens, constraints)
+        limit, rules = self.bounds(prefix, max_new_tokens, constraints)
         for steps in self._decode(run, 1, chosen, limit, prefix, rules):
             assert steps[0] is not None
             yield steps[0]
@@ -200,7 +200,7 @@ class Model:
         """
         chosen = Strategy(strategy, **choice)
         prefix = self._prefix(prefix_ids)
-        limit, rules = self._bounds(prefix, max_new_tokens, constraints)
+        limit, rules = self.bounds(prefix, max_new_tokens, constraints)
         if isinstance(source, str):
             [text] = texts = chat.sources_of(self.card, [source], [history])
             encoding = self.tokenizer.encode_source(text)
@@ -230,7 +230,7 @@ class Model:
             return results
         return [replace(r, prompt=text) for r, text in zip(results, texts, strict=True)]
 
-    def _bounds(
+    def bounds(
         self, prefix: Sequence[int], max_new_tokens: int | None, constraints: bool | Constraints
     ) -> tuple[int, BoundConstraints | None]:
         """How many tokens may follow the prefix, and the constraints if there are any."""

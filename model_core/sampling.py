@@ -246,6 +246,13 @@ def uniforms(seed: int) -> Iterator[float]:
     return _stream(np.random.Generator(_bit_generator(seed)))
 
 
+def uniform_at(seed: int, skip: int) -> float:
+    """The uniform of a seed that comes after `skip` others: uniforms(seed)'s, without those."""
+    bits = _bit_generator(seed)
+    bits.advance(int(skip))
+    return float(np.random.Generator(bits).random())
+
+
 def argmax(logits: Any) -> int:
     """The greedy choice: the id of the largest logit, the lowest id where several are equal.
 

@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_core.sampling import argmax, distribution, draw, near_boundary, uniforms
+from model_core.sampling import (
+    argmax,
+    distribution,
+    draw,
+    near_boundary,
+    uniform_at,
+    uniforms,
+)
 
 DATA = Path(__file__).parent.parent / "data" / "sampling"
 REFERENCE = json.loads((DATA / "cases.json").read_text(encoding="utf-8"))
@@ -211,6 +218,11 @@ def test_uniforms_are_the_named_stream():
     assert list(islice(uniforms(42), 5)) == expected
     assert list(islice(uniforms(np.int64(42)), 5)) == expected
     assert list(islice(uniforms(43), 5)) != expected
+
+
+@pytest.mark.parametrize("skip", [0, 1, 7, 200])
+def test_a_uniform_is_found_without_those_before_it(skip):
+    assert uniform_at(42, skip) == list(islice(uniforms(42), skip + 1))[-1]
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, None, "1", True])
