@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from model_core import chat
-from model_core.beams import Hypothesis, Wording
+from model_core.beams import BeamStep, Hypothesis, Wording
 from model_core.config import ModelConfig
 from model_core.constraints import BoundConstraints, Constraints
 from model_core.decoding import Step, Strategy, decode_batch, decode_beams
@@ -189,6 +189,7 @@ class Model:
         prefix_ids: Sequence[int] = (),
         constraints: bool | Constraints = True,
         on_step: Callable[[int], None] | None = None,
+        on_beam: Callable[[BeamStep], None] | None = None,
         **choice: Unpack[Choice],
     ) -> Any:
         """Decode a sentence to its end; a list of sources gives a list of results.
@@ -196,7 +197,7 @@ class Model:
         A list is decoded as one batch; by a beam search, one sentence after the other.
         The arguments are those of `decode`; with a list, `history` is a list too, one for each
         question. on_step: called with each position once it is decoded; what it raises ends the
-        run.
+        run. on_beam: called before it with each step of a beam search.
         """
         chosen = Strategy(strategy, **choice)
         prefix = self._prefix(prefix_ids)
@@ -207,7 +208,7 @@ class Model:
             ids = np.array([encoding.ids], dtype=np.int64)
             mask = np.ones_like(ids, dtype=bool)
             check_ids("source", ids, self.config)
-            [result] = self._generate(ids, mask, chosen, limit, prefix, rules, on_step)
+            [result] = self._generate(ids, mask, chosen, limit, prefix, rules, on_step, on_beam)
             return replace(self._prompted([result], texts)[0], encoding=encoding)
         if not isinstance(source, Sequence):
             raise ValueError(f"the source is {source!r}, expected text or a list of texts")
@@ -216,12 +217,12 @@ class Model:
         texts = chat.sources_of(self.card, source, history)
         ids, mask = self._read("source", texts, None, None)
         if chosen.name != "beam":
-            results = self._generate(ids, mask, chosen, limit, prefix, rules, on_step)
+            results = self._generate(ids, mask, chosen, limit, prefix, rules, on_step, on_beam)
             return self._prompted(results, texts)
         results = []
         for row, real in zip(ids, mask, strict=True):
             one, full = row[None, real], np.ones((1, int(real.sum())), dtype=bool)
-            results += self._generate(one, full, chosen, limit, prefix, rules, on_step)
+            results += self._generate(one, full, chosen, limit, prefix, rules, on_step, on_beam)
         return self._prompted(results, texts)
 
     def _prompted(self, results: list[Generation], texts: Sequence[str]) -> list[Generation]:
@@ -291,11 +292,14 @@ class Model:
         prefix: Sequence[int],
         rules: BoundConstraints | None,
         on_step: Callable[[int], None] | None = None,
+        on_beam: Callable[[BeamStep], None] | None = None,
     ) -> list[Generation]:
         run = self._runner.begin(ids, mask)
         batch = ids.shape[0]
         rows: list[list[Step]] = [[] for _ in range(batch)]
         for position, steps in enumerate(self._decode(run, batch, strategy, limit, prefix, rules)):
+            if on_beam is not None and steps[0] is not None and steps[0].beam is not None:
+                on_beam(steps[0].beam)
             if on_step is not None:
                 on_step(position)
             for row, step in zip(rows, steps, strict=True):
