@@ -20,6 +20,8 @@ class AttributionBars(PointedCanvas):
     tokenClicked(site, row).
     """
 
+    # what a right click asks about
+    term = "gradient_times_input"
     tokenClicked = Signal(str, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:

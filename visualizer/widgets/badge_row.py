@@ -26,6 +26,8 @@ NARROWEST = 4.5
 class BadgeRow(PointedCanvas):
     """badgeClicked(i) on a broken one. What has no room is elided, the longest texts first."""
 
+    # what a right click asks about
+    term = "recomputed"
     badgeClicked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -22,6 +22,8 @@ class TokenBars(Canvas):
     barHovered(place in the picture's labels) and left(); barClicked(place).
     """
 
+    # what a right click asks about
+    term = "probability"
     barHovered = Signal(int)
     barClicked = Signal(int)
     left = Signal()

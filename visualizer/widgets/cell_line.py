@@ -24,6 +24,8 @@ class CellLine(PointedCanvas):
     out: shareClicked(number).
     """
 
+    # what a right click asks about
+    term = "arithmetic_line"
     linkClicked = Signal(object)
     shareClicked = Signal(int)
 

@@ -23,6 +23,8 @@ class HeadStrip(PointedCanvas):
     One column, two where one would make them too small; beyond that the wheel scrolls.
     """
 
+    # what a right click asks about
+    term = "head"
     headChosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -70,6 +70,8 @@ class HeadThumbs:
 class HeadsOverviewCanvas(Canvas):
     """headHovered(site, head) and left(); headClicked(site, head)."""
 
+    # what a right click asks about
+    term = "attention_weights"
     headHovered = Signal(str, int)
     left = Signal()
     headClicked = Signal(str, int)

@@ -23,6 +23,8 @@ class LensBars(PointedCanvas):
     readingClicked(site, decoder row).
     """
 
+    # what a right click asks about
+    term = "logit_lens"
     readingClicked = Signal(str, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -47,6 +47,8 @@ class Layout:
 class LensCells(Canvas):
     """cellHovered(row, column), left(), cellClicked(row, column)."""
 
+    # what a right click asks about
+    term = "logit_lens"
     cellHovered = Signal(int, int)
     cellClicked = Signal(int, int)
     left = Signal()

@@ -51,6 +51,8 @@ class LinkedAttention(Canvas):
     edgeClicked(kind, query, key), groundClicked().
     """
 
+    # what a right click asks about
+    term = "attention_weights"
     tokenHovered = Signal(str, int)
     edgeHovered = Signal(str, int, int)
     left = Signal()

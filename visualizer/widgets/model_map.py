@@ -10,6 +10,7 @@ from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer.widgets.canvas import Canvas, Face, box, write
+from visualizer.widgets.glossary_link import first_term
 
 
 @dataclass(frozen=True)
@@ -315,6 +316,11 @@ class ModelMap(Canvas):
             if place.kind != "frame" and place.rect.contains(pos):
                 return place
         return None
+
+    def term_at(self, pos: QPointF) -> str:
+        """What a right click there asks about: the sublayer."""
+        place = self.block_at(pos)
+        return "" if place is None else first_term(place.block.label)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         place = self.block_at(event.position())

@@ -7,6 +7,7 @@ from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer.widgets.canvas import LEFT, RIGHT, box, write
+from visualizer.widgets.glossary_link import Links, first_term
 from visualizer.widgets.pointing import PointedCanvas
 
 
@@ -22,6 +23,7 @@ class SectionSwitch(PointedCanvas):
         self._titles: tuple[str, ...] = ()
         self._current = 0
         self._note = ""
+        self.links = Links(self)
 
     def set_titles(self, titles: tuple[str, ...], current: int = 0, note: str = "") -> None:
         """Titles are written in capitals, where their script has them; the note at the right."""
@@ -62,11 +64,13 @@ class SectionSwitch(PointedCanvas):
         theme, em, face, small = self.theme, self.em, self.face(0.8, bold=True), self.face(0.8)
         alone = len(self._titles) == 1
         right = 0.0
+        self.links.clear()
         for index, title in enumerate(self._titles):
             rect = self.title_rect(index)
             right = rect.right()
             if alone:
                 write(painter, rect, title, face, theme.muted, LEFT)
+                self.links.add(rect, title, face)
                 continue
             current = index == self._current
             if current or index == self._hovered:
@@ -76,6 +80,13 @@ class SectionSwitch(PointedCanvas):
         room = QRectF(right + 0.6 * em, 0, self.width() - right - 0.6 * em, self.height())
         if room.width() > 0:
             write(painter, room, self._note, small, theme.muted, RIGHT)
+            self.links.add(room, self._note, small, right=True)
+        self.links.underline(painter)
+
+    def term_at(self, pos: QPointF) -> str:
+        """What a right click on a title asks about."""
+        index = self.thing_at(pos)
+        return "" if index is None else first_term(self._titles[index])
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         index = self.thing_at(event.position())

@@ -10,6 +10,10 @@ from visualizer.lenses.numbers import exact, short
 from visualizer.lenses.ranking import Ranking
 from visualizer.widgets import figures
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.glossary_link import Links
+
+# What the three columns of numbers are.
+TERMS = ("logit", "log_probability", "probability")
 
 # What lies behind these is next to impossible, and each takes time to write.
 MOST_TOKENS = 20
@@ -23,12 +27,15 @@ class TokenRanks(Canvas):
     tokenHovered(id) and left(); tokenClicked(id).
     """
 
+    # what a right click asks about
+    term = "probability"
     tokenHovered = Signal(int)
     tokenClicked = Signal(int)
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.links = Links(self)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._ranking: Ranking | None = None
@@ -99,6 +106,8 @@ class TokenRanks(Canvas):
         theme, em = self.theme, self.em
         title = QRectF(0, 0, self.width(), 1.5 * em)
         write(painter, title, ranking.title, self.face(bold=True), theme.text, LEFT)
+        self.links.clear()
+        self.links.add(title, ranking.title, self.face(bold=True))
         shown = self.shown()
         face = self.face()
         label = max((face.width(text) for text in ranking.labels[:shown]), default=0.0)
@@ -107,6 +116,7 @@ class TokenRanks(Canvas):
             self._draw_head(painter, self.line_rect(column * self._per_column()))
         for place in range(shown):
             self._draw_token(painter, ranking, place, label)
+        self.links.underline(painter)
 
     def _numbers(self, line: QRectF) -> list[QRectF]:
         """Where the three numbers of a line stand."""
@@ -119,8 +129,10 @@ class TokenRanks(Canvas):
 
     def _draw_head(self, painter: QPainter, first: QRectF) -> None:
         rect = QRectF(first.left(), first.top() - 1.35 * self.em, first.width(), 1.2 * self.em)
-        for name, place in zip(self._names, self._numbers(rect)):
-            write(painter, place, name, self.face(0.76), self.theme.muted, RIGHT)
+        face = self.face(0.76)
+        for name, term, place in zip(self._names, TERMS, self._numbers(rect)):
+            write(painter, place, name, face, self.theme.muted, RIGHT)
+            self.links.add(place, name, face, term, right=True)
 
     def _draw_token(self, painter: QPainter, ranking: Ranking, place: int, label: float) -> None:
         theme, em, line = self.theme, self.em, self.line_rect(place)
