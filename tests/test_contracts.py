@@ -58,9 +58,14 @@ WINDOW_LAYERS = (
     ("visualizer.trail",),
     ("visualizer.navigation",),
     ("visualizer.walkthrough",),
-    ("visualizer.actions", "visualizer.gradient_actions", "visualizer.run"),
+    (
+        "visualizer.actions",
+        "visualizer.bench_actions",
+        "visualizer.gradient_actions",
+        "visualizer.run",
+    ),
     ("visualizer.state",),
-    ("visualizer.targets",),
+    ("visualizer.targets", "visualizer.bench", "visualizer.inputs"),
 )
 LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled", "model_core.chat")
 
@@ -91,6 +96,8 @@ WITHOUT_QT = (
     "visualizer.state",
     "visualizer.actions",
     "visualizer.gradient_actions",
+    "visualizer.bench",
+    "visualizer.bench_actions",
     "visualizer.targets",
     "visualizer.walkthrough",
     "visualizer.lessons",

@@ -9,9 +9,11 @@ from typing import Any, Literal, cast
 from model_core.gradients import GradientTape, Target
 from model_core.tape import Tape
 from model_core.tokenizers import SPECIAL_TOKENS
+from visualizer.bench import Bench as Bench
 from visualizer.inputs import Inputs as Inputs
 from visualizer.inputs import Strategy as Strategy
 from visualizer.targets import fitted
+from visualizer.tree_view import TreeView as TreeView
 
 Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
 Cell = tuple[int, int]
@@ -190,6 +192,8 @@ class ViewState:
     `trail` leads back along the links that were followed.
     `gradients`, `audit`, `readings` and `difference` are what inquiries have found; what they
     were asked for says whether that still holds. `check` is the cell whose gradient is checked.
+    `tree` is how the tree of a beam search is looked at, `growing` a search that is not done yet;
+    `paths` and `hypothesis` are found for it: other ways of choosing, and what one looks at.
     `roomy` says that the window has room for the next token and the logit lens at the right;
     where it has not, `beside` is what it shows; `beside_gradients` while gradients are on show.
     `sentence_number` is how many sentences the user has asked the task's generator for.
@@ -213,11 +217,16 @@ class ViewState:
     share: int | None = None
     parameter: Spot | None = None
     linked: Linked = field(default_factory=Linked)
+    bench: Bench = field(default_factory=Bench)
     trail: tuple[Station, ...] = ()
     gradients: Found | None = None
     audit: Found | None = None
     readings: Found | None = None
     difference: Found | None = None
+    tree: TreeView = field(default_factory=TreeView)
+    growing: Any = None
+    paths: Found | None = None
+    hypothesis: Found | None = None
     check: Any = None
     beside: Beside = "next_token"
     beside_gradients: Beside = "attribution"
