@@ -13,7 +13,7 @@ from visualizer.walkthrough import Block, Segment, Side, Walk, WalkBack, route
 
 Status = Literal["done", "current", "todo"]
 # More tokens than these have no stretch of the timeline each, but about so many together.
-MOST_TOKENS, STRETCHES = 64, 28
+MOST_TOKENS, STRETCHES = 64, 24
 
 
 @dataclass(frozen=True)

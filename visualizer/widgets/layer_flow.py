@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,12 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage, QMouseEvent, QPainter, QPe
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
+from visualizer.lenses.blocks import Span
 from visualizer.lenses.flow import Flow, FlowSide, flow_words
 from visualizer.lenses.picture import Matrix
 from visualizer.widgets import figures
 from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, write
-from visualizer.widgets.heatmap_cells import CellPainter, as_image
+from visualizer.widgets.heatmap_cells import CellPainter, as_image, cell_told, reduced
 from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_labels, whole_pixels
 
 # Room for the colour bar and its numbers, in parts of the font's size.
@@ -42,6 +44,8 @@ class LayerFlow(Canvas):
     recordClicked(site, row) for a cell's record.
     """
 
+    # what a right click asks about
+    term = "residual_stream"
     cellHovered = Signal(str, str, str)
     recordClicked = Signal(str, int)
     left = Signal()
@@ -111,16 +115,22 @@ class LayerFlow(Canvas):
         title = 1.6 * em
         tallest = max(len(part.tokens) for part in flow.sides)
         room = (self.height() - head - title - (BETWEEN + 1.8) * em) / 2
-        line = whole_pixels(min(room / max(tallest, 1), 2.1 * em), ratio)
+        # of more tokens than pixels so many share one
+        together = max(math.ceil(tallest / max(room * ratio, 1.0)), 1)
+        lines = math.ceil(tallest / together)
+        line = whole_pixels(min(room / max(lines, 1), 2.1 * em), ratio)
         spaced = 1 if min(cell, line) * ratio >= 6 else 0
         first = title + head
-        second = first + tallest * line + BETWEEN * em
+        second = first + lines * line + BETWEEN * em
         found, left = [], 0.0
         for number, (part, label) in enumerate(zip(flow.sides, labels, strict=True)):
             for added, top in ((False, first), (True, second)):
                 across = edges(left + label, cell, len(part.stations), ratio)
-                down = edges(top, line, len(part.tokens), ratio)
-                found.append(FlowPlace(number, added, Cells(across, down, ratio, spaced)))
+                rows = Span(0, len(part.tokens), together, together)
+                columns = Span(0, len(part.stations))
+                down = edges(top, line, rows.blocks, ratio)
+                cells = Cells(across, down, ratio, spaced, rows, columns)
+                found.append(FlowPlace(number, added, cells))
             left = found[-1].cells.bounds().right() + gap
         self._places, self._images = tuple(found), {}
         return self._places
@@ -128,7 +138,10 @@ class LayerFlow(Canvas):
     def spot_at(self, pos: QPointF) -> Spot | None:
         """(side, added?, row, column) of a cell that shows a number."""
         for place in self._ready():
-            cell = place.cells.at(pos.x(), pos.y())
+            if not place.cells.bounds().contains(pos) or self._flow is None:
+                continue
+            matrix = self._matrix(self._flow, place, self._flow.sides[place.side])
+            cell = cell_told(matrix, place.cells, pos.x(), pos.y())
             if cell is not None and self._shows(place, cell[1]):
                 return (place.side, place.added, *cell)
         return None
@@ -185,9 +198,9 @@ class LayerFlow(Canvas):
             column_rect = top.united(place.cells.rect(len(part.tokens) - 1, current))
             self._frame(painter, column_rect, self.theme.accent, 2.0)
 
-    def _image(self, flow: Flow, place: FlowPlace, part: FlowSide) -> QImage:
+    def _matrix(self, flow: Flow, place: FlowPlace, part: FlowSide) -> Matrix:
         values = part.added if place.added else part.stream
-        matrix = Matrix(
+        return Matrix(
             values=np.where(np.isnan(values), np.float32(0), values),
             hidden=None,
             row_labels=(),
@@ -196,12 +209,18 @@ class LayerFlow(Canvas):
             low=0.0,
             high=flow.high,
         )
+
+    def _image(self, flow: Flow, place: FlowPlace, part: FlowSide) -> QImage:
+        matrix = self._matrix(flow, place, part)
+        if place.cells.rows is not None and place.cells.columns is not None:
+            matrix = reduced(matrix, place.cells.rows, place.cells.columns)
         cells = self._painters.setdefault((place.side, place.added), CellPainter(self))
         return cells.image(matrix, place.cells)
 
     def _draw_rows(self, painter: QPainter, place: FlowPlace, part: FlowSide) -> None:
         em, face = self.em, self.face(fonts.SMALL)
-        line = (place.cells.y[1] - place.cells.y[0]) / place.cells.ratio
+        together = 1 if place.cells.rows is None else place.cells.rows.block
+        line = (place.cells.y[1] - place.cells.y[0]) / place.cells.ratio / together
         step = 1 if line >= 0.85 * em else round_step(0.85 * em / line)
         right, notes = place.cells.bounds().left() - 0.4 * em, self._notes(part)
         for row in shown_labels(len(part.tokens), step, part.row):

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from visualizer import fonts
+from visualizer import fonts, glossary
+from visualizer.lenses.blocks import Span, spans
 from visualizer.lenses.layer import LayerRows
 from visualizer.lenses.numbers import in_unit
 from visualizer.lenses.picture import Matrix
-from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, write
-from visualizer.widgets.heatmap_cells import as_image, colour_indices
+from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.glossary_link import Links, Word, word_in
+from visualizer.widgets.heatmap_cells import as_image, cell_told, colour_indices, reduced
 from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_labels, whole_pixels
 
 Spot = tuple[str, int, int]
 
 # The lines there is room for, by the window's height; more tokens than these share it.
 LEAST_LINES, MOST_LINES = 5, 10
+# Lines as low as this are all shown; where they would be lower, some of them at a height that can
+# be read. In parts of the font's size.
+LOWEST, READABLE = 0.25, 0.86
 SHARE = 0.17
 
 
@@ -26,14 +33,13 @@ class Bands(Cells):
     """Cells with a gap between the rows alone: the numbers of a token are one band."""
 
     def rect(self, row: int, column: int) -> QRectF:
-        r = self.ratio
-        x0, x1 = int(self.x[column]), int(self.x[column + 1])
-        y0, y1 = int(self.y[row]), int(self.y[row + 1]) - self.gap
-        return QRectF(x0 / r, y0 / r, (x1 - x0) / r, (y1 - y0) / r)
+        rect = super().rect(row, column)
+        return rect.adjusted(0, 0, self.gap / self.ratio, 0) if not rect.isNull() else rect
 
     def band(self, row: int) -> QRectF:
-        first, last = self.rect(row, 0), self.rect(row, len(self.x) - 2)
-        return first.united(last)
+        rect = self.rect(row, 0)
+        rect.setRight(int(self.x[-1]) / self.ratio)
+        return rect
 
 
 class LayerTable(Canvas):
@@ -45,6 +51,7 @@ class LayerTable(Canvas):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.links = Links(self, self._head_words)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._rows: LayerRows | None = None
@@ -56,6 +63,8 @@ class LayerTable(Canvas):
         # what is kept of the picture of one norm is not another's
         self._generation = 0
         self._hovered: Spot | None = None
+        # the first line on show, where they are not all; None around the current token's
+        self._first: int | None = None
 
     # Setters.
 
@@ -68,6 +77,8 @@ class LayerTable(Canvas):
     def set_rows(self, rows: LayerRows | None, decimals: int = 2) -> None:
         before, before_decimals = self._rows, self._decimals
         self._rows, self._decimals = rows, min(decimals, 4)
+        if before is None or rows is None or before.row != rows.row:
+            self._first = self._places = None
         if _shape(before) != _shape(rows) or self._decimals != before_decimals:
             self._places = self._hovered = None
         elif _key(before) == _key(rows):
@@ -95,8 +106,9 @@ class LayerTable(Canvas):
         rows, places = self._rows, self._ready()
         if rows is None or places is None:
             return None
-        for site, cells in zip((rows.read_site, rows.normed_site), places, strict=True):
-            cell = cells.at(pos.x(), pos.y())
+        pictures = (rows.read_site, rows.read), (rows.normed_site, rows.normed)
+        for (site, matrix), cells in zip(pictures, places, strict=True):
+            cell = cell_told(matrix, cells, pos.x(), pos.y())
             if cell is not None:
                 return (site, *cell)
         line = places[0].at(places[0].bounds().left(), pos.y())
@@ -164,19 +176,31 @@ class LayerTable(Canvas):
         if rows is None or not rows.read.values.size:
             return None
         if self._places is None or self._places[0].ratio != ratio:
-            count, columns = rows.read.values.shape
-            line = min((self.height() - self._head()) / count, 1.2 * self._line())
+            shown = self._shown(rows)
+            wide = max(self._strip(), 2.0)
+            across = spans(rows.read.values.shape, (1, int(wide * ratio)))[1]
+            line = min((self.height() - self._head()) / shown.count, 1.2 * self._line())
             line = whole_pixels(line, ratio)
-            down = edges(self._head(), line, count, ratio)
+            down = edges(self._head(), line, shown.count, ratio)
             gap = round(0.22 * line * ratio)
             found = []
-            wide = max(self._strip(), 2.0)
             for left in (self._label(), self.width() - wide - 0.3 * self.em):
-                steps = np.round(np.arange(columns + 1) * (wide * ratio / columns))
-                found.append(Bands(round(left * ratio) + steps.astype(int), down, ratio, gap))
+                steps = np.round(np.arange(across.blocks + 1) * (wide * ratio / across.blocks))
+                right = round(left * ratio) + steps.astype(int)
+                found.append(Bands(right, down, ratio, gap, shown, across))
             self._places = (found[0], found[1])
             self._images = []
         return self._places
+
+    def _shown(self, rows: LayerRows) -> Span:
+        """As many lines as can be read, around the current token's or where the wheel has led."""
+        total = rows.read.values.shape[0]
+        room = self.height() - self._head()
+        if room >= LOWEST * self.em * total:
+            return Span(0, total)
+        fit = min(max(int(room / (READABLE * self.em)), 1), total)
+        first = (rows.row or 0) - fit // 2 if self._first is None else self._first
+        return Span(min(max(first, 0), total - fit), fit)
 
     # Painting.
 
@@ -184,9 +208,11 @@ class LayerTable(Canvas):
         rows, places = self._rows, self._ready()
         if rows is None or places is None:
             return
-        self.layer(painter, "whole", self._generation, lambda p: self._draw(p, rows, places))
+        key = self._generation, places[0].rows
+        self.layer(painter, "whole", key, lambda p: self._draw(p, rows, places))
         if self._hovered is not None:
             self._frame(painter, self.cell_rect(*self._hovered), self.theme.text)
+        self.links.underline(painter)
 
     def _draw(self, painter: QPainter, rows: LayerRows, places: tuple[Bands, Bands]) -> None:
         self._draw_heads(painter, rows, places)
@@ -194,14 +220,15 @@ class LayerTable(Canvas):
         if not self._images:
             pairs = zip((rows.read, rows.normed), places)
             self._images = [self._image(matrix, cells) for matrix, cells in pairs]
-        count = rows.read.values.shape[0]
+        lines = places[0].rows
+        assert lines is not None
         line = (places[0].y[1] - places[0].y[0]) / places[0].ratio
         step = 1 if line >= 0.8 * em else round_step(0.8 * em / line)
         face = self.face(fonts.SMALL if line >= em else 0.76)
         for image, cells in zip(self._images, places):
             painter.drawImage(cells.bounds().topLeft(), image)
         figures = self._figures()
-        for row in shown_labels(count, step, rows.row):
+        for row in shown_labels(lines.count, step, rows.row, lines.first):
             ink = theme.accent if row == rows.row else theme.text
             middle = places[0].rect(row, 0).center().y()
             rect = QRectF(0, middle - 0.8 * em, self._token() - 0.3 * em, 1.6 * em)
@@ -214,27 +241,55 @@ class LayerTable(Canvas):
                 text = in_unit(values[row], self._decimals, rows.unit)
                 rect = QRectF(left, middle - 0.8 * em, right - left - 0.4 * em, 1.6 * em)
                 write(painter, rect, text, face, ink, RIGHT)
-        if rows.row is not None and rows.row < count:
+        if rows.row is not None and places[0].shows(rows.row, 0):
             for cells in places:
                 self._frame(painter, cells.band(rows.row), theme.accent)
+        self._draw_scroll_mark(painter, lines, rows.read.values.shape[0])
+
+    def _draw_scroll_mark(self, painter: QPainter, lines: Span, total: int) -> None:
+        if lines.count == total:
+            return
+        room = self.height() - self._head()
+        size = max(room * lines.count / total, 1.2 * self.em)
+        top = self._head() + (room - size) * lines.first / (total - lines.count)
+        mark = QRectF(self.width() - 0.2 * self.em, top, 0.2 * self.em, size)
+        box(painter, mark, self.theme.border_strong, None, 0.1 * self.em)
 
     def _draw_heads(self, painter: QPainter, rows: LayerRows, places: tuple[Bands, Bands]) -> None:
-        small, muted, height = self.face(fonts.SMALL), self.theme.muted, self._head()
+        small, muted = self.face(fonts.SMALL), self.theme.muted
+        for rect, text, align in self._heads(rows, places):
+            write(painter, rect, text, small, muted, align)
+
+    def _heads(
+        self, rows: LayerRows, places: tuple[Bands, Bands]
+    ) -> Iterator[tuple[QRectF, str, Qt.AlignmentFlag]]:
+        """Where each column's heading is written."""
+        small, height = self.face(fonts.SMALL), self._head()
         token, norm = self._words
-        write(painter, QRectF(0, 0, self._label(), height), token, small, muted, LEFT)
+        yield QRectF(0, 0, self._label(), height), token, LEFT
         # a number's column is wider than its heading, so these may reach into it
         starts = [cells.bounds().left() for cells in places]
         wanted = self.width() - small.width(norm) - 1
         starts[1] = max(min(starts[1], wanted), starts[1] - 0.8 * self.em)
         ends = (self._figures()[0][1] - 1.2 * self.em, self.width())
         for text, start, end in zip((rows.read_title, norm), starts, ends):
-            write(painter, QRectF(start, 0, end - start, height), text, small, muted, LEFT)
+            yield QRectF(start, 0, end - start, height), text, LEFT
         for text, (left, right) in zip(rows.heads, self._figures()):
-            rect = QRectF(left, 0, right - left - 0.4 * self.em, height)
-            write(painter, rect, text, small, muted, RIGHT)
+            yield QRectF(left, 0, right - left - 0.4 * self.em, height), text, RIGHT
+
+    def _head_words(self) -> Iterator[Word]:
+        """The headings for the glossary; "r = x + s" is what the record is in its place."""
+        rows, places, small = self._rows, self._ready(), self.face(fonts.SMALL)
+        if rows is not None and places is not None:
+            for rect, text, align in self._heads(rows, places):
+                about = rows.read_site if text == rows.read_title else ""
+                term = glossary.entry_of_site(about) if about else ""
+                yield word_in(rect, text, small, term, align is RIGHT)
 
     def _image(self, matrix: Matrix, cells: Bands) -> QImage:
         """All bands in device pixels, with the ground between them."""
+        assert cells.rows is not None and cells.columns is not None
+        matrix = reduced(matrix, cells.rows, cells.columns)
         index = colour_indices(matrix.values, matrix.low, matrix.high)
         colours = self.theme.packed_table(matrix.palette)[index]
         lines = np.repeat(colours, np.diff(cells.x), axis=1)
@@ -253,11 +308,29 @@ class LayerTable(Canvas):
 
     # The pointer.
 
+    def term_at(self, pos: QPointF) -> str:
+        """What a right click there asks about: the record of the number."""
+        spot = self.spot_at(pos)
+        return "" if spot is None else glossary.entry_of_site(spot[0])
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._hover(self.spot_at(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hover(None)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        rows = self._rows
+        shown = None if rows is None or not rows.read.values.size else self._shown(rows)
+        if rows is None or shown is None or shown.count == rows.read.values.shape[0]:
+            event.ignore()
+            return
+        first = shown.first - round(event.angleDelta().y() / 120 * 3)
+        self._first = min(max(first, 0), rows.read.values.shape[0] - shown.count)
+        self._places = None
+        self._images = []
+        self.update()
+        self._hover(self.spot_at(event.position()))
 
     def _hover(self, spot: Spot | None) -> None:
         if spot == self._hovered:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from visualizer import fonts
+from visualizer import fonts, glossary
 from visualizer.lenses.numbers import in_unit
 from visualizer.lenses.strips import Figures, Stack
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
@@ -244,7 +244,9 @@ class StripStack(Canvas):
         if any(figures.current for figures in stack.figures) and stack.row is not None:
             current = next(figures for figures in stack.figures if figures.current)
             rect = self.figure_rect(current.site, stack.row)
-            self._frame(painter, rect.adjusted(0, 0, 0.3 * em, 0), 1.5, theme.accent)
+            # of a row that is lower than its number, around the number
+            more = max(1.1 * em - rect.height(), 0.0) / 2
+            self._frame(painter, rect.adjusted(0, -more, 0.3 * em, more), 1.5, theme.accent)
         if self._plot is not None and stack.column is not None and stack.row is not None:
             for strip in stack.strips:
                 point = self._plot.place_of((strip.site, stack.row, stack.column))
@@ -306,6 +308,11 @@ class StripStack(Canvas):
             if place.title.contains(pos):
                 return strip.site
         return None
+
+    def term_at(self, pos: QPointF) -> str:
+        """What a right click there asks about: the record of the strip."""
+        spot, title = self.spot_at(pos), self.title_at(pos)
+        return glossary.entry_of_site(spot[0] if spot is not None else title or "")
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         pos = event.position()

@@ -57,11 +57,14 @@ def write_rows(
     """
     face = canvas.face(place.label_scale)
     lift = face.ascent - face.cap_height / 2
+    # the first of many low rows is not written into the title above it
+    top = place.cells.bounds().top() + (0.8 * face.cap_height if place.row_step > 1 else 0.0)
     painter.setFont(face.font)
     painter.setPen(QColor(canvas.theme.text))
     for row in shown_labels(len(things), place.row_step, stack.row):
         text = face.elided(text_of(things[row]), right - left)
-        spot = QPointF(right - face.width(text), round(place.cells.row_centre(row) - lift))
+        middle = max(place.cells.row_centre(row), top)
+        spot = QPointF(right - face.width(text), round(middle - lift))
         if row == stack.row:
             painter.setPen(QColor(canvas.theme.accent))
         painter.drawStaticText(spot, face.laid_out(text))
