@@ -35,14 +35,13 @@ class TokenShares:
 class Attributions:
     """Both sides on one scale from -high to high; `owner` are the gradients that they are of.
 
-    unit: the power of ten that the numbers are written in
+    unit: the power of ten that the numbers are written in      about: sentences, the first short
     """
 
     sides: tuple[TokenShares, ...]
     high: float
     unit: float
     unit_text: str
-    note: str
     about: tuple[str, ...]
     owner: object
 
@@ -78,9 +77,12 @@ def attributions(state: ViewState) -> Attributions | None:
         high,
         unit,
         "" if unit == 1.0 else f"× {unit_text(unit)}",
-        tr("attribution.sum", sum=figure(float(values.sum()), 2)),
         (
-            tr("attribution.where", target=target_words(state, target)),
+            tr(
+                "attribution.where",
+                target=target_words(state, target),
+                sum=figure(float(values.sum()), 2),
+            ),
             tr("attribution.caveat"),
         ),
         gradients,

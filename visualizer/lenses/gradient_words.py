@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import cast
 
 from model_core.gradients import GradientTape, Share, Target
@@ -70,7 +71,8 @@ def flow_back(state: ViewState, shares: tuple[Share, ...]) -> str:
         known = along is not None and site in along.route.numbers
         place = along.route.place(site) if along is not None and known else None
         names.append(site if place is None else _reader(place))
-    return tr("back.several", n=len(shares), names=tr("back.and").join(dict.fromkeys(names)))
+    said = reduce(lambda a, b: tr("back.and", first=a, second=b), dict.fromkeys(names))
+    return tr("back.several", n=len(shares), names=said)
 
 
 def _rule(share: Share) -> str:

@@ -72,7 +72,9 @@ def layer_rows(state: ViewState) -> LayerRows | None:
     title = tr("residual.sum" if tape[read].op == "residual" else "residual.stream")
     if not forward:
         letter = "r" if tape[read].op == "residual" else "x"
-        title = tr("residual.gradient", name=letter, unit=unit_text(shown.unit))
+        title = letter
+        if shown.unit != 1.0:
+            title = tr("residual.gradient", name=letter, unit=unit_text(shown.unit))
     return LayerRows(
         run=state.run,
         where=_where(state, there, read, along, tape),

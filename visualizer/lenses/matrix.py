@@ -183,8 +183,9 @@ def _with_unit(title: str, unit: float) -> str:
     if unit == 1.0:
         return title
     first, *more = title.split(" · ")
-    said = tr("axis.unit", unit=unit_text(unit))
-    return " · ".join([f"{first}{tr('axis.unit.comma')}{said}" if first else said, *more])
+    name = unit_text(unit)
+    said = tr("axis.unit.behind", title=first, unit=name) if first else tr("axis.unit", unit=name)
+    return " · ".join([said, *more])
 
 
 def _source(record: Record, part: Slice) -> str:

@@ -43,6 +43,7 @@ NAMED_HEADS = 8
 
 class AttentionPage(Page):
     name = "attention"
+    shows_gradients = False
     shows_cell = False
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:

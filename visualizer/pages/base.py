@@ -20,11 +20,13 @@ class Page(Plain):
     tools: what stands at the right of the formula in place of the op chips
     shows_cell: whether the card with the cell's arithmetic lies below; a page that says no has
         its own
+    shows_gradients: whether there are gradients to be chosen in place of the values
     carriers: the canvases that carry the run's numbers (see panels.base.Panel)
     """
 
     name: ClassVar[PageName]
     shows_cell: ClassVar[bool] = True
+    shows_gradients: ClassVar[bool] = True
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -32,6 +32,7 @@ POINTER = frozenset({"hovered", "hovered_site", "share"})
 
 class HeadsPage(Page):
     name = "heads"
+    shows_gradients = False
     shows_cell = False
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:

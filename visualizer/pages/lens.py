@@ -24,6 +24,7 @@ class LensPage(Page):
     """A click on a cell goes to the record that was read, at that row."""
 
     name = "lens"
+    shows_gradients = False
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
         super().__init__(store, cell, parent)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from visualizer import actions, fonts, gradient_actions, navigation
+from visualizer import actions, bench_actions, fonts, gradient_actions, navigation
 from visualizer.i18n import tr
 from visualizer.inquiries.lens import has_lens, shown_beside
 from visualizer.lenses.attribution import attributions
@@ -18,23 +18,18 @@ from visualizer.store import Store
 from visualizer.widgets.attribution_bars import AttributionBars
 from visualizer.widgets.badge_row import BadgeRow
 from visualizer.widgets.bars import TokenBars
-from visualizer.widgets.controls import Choice, LabelledSlider, SeedBox
 from visualizer.widgets.figures import bits
-from visualizer.widgets.glossary_link import TermLabel
 from visualizer.widgets.lens_bars import LensBars
+from visualizer.widgets.sampling_controls import SamplingControls
 from visualizer.widgets.section_switch import SectionSwitch
-from visualizer.widgets.sentence_field import UndoStaysOutside
 from visualizer.widgets.text_block import TextBlock
 
 CANDIDATES = 12
-STRATEGIES = ("greedy", "sample")
 TITLES: dict[Beside, str] = {
     "next_token": "ui.next_token",
     "logit_lens": "lens.title",
     "attribution": "attribution.title",
 }
-LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.1, 2.0
-MOST_TOP_K = 50
 
 
 class PredictionPanel(Panel):
@@ -58,13 +53,8 @@ class PredictionPanel(Panel):
         self.lens = LensBars()
         self.attribution = AttributionBars()
         self.badge = BadgeRow()
-        self.temperature, self.top_k, self.top_p = (LabelledSlider() for _ in range(3))
-        self.choice = Choice()
-        self.seed = SeedBox()
-        self.seed_label = TermLabel()
-        self.seed_label.setProperty("role", "muted")
-        self.seed_label.setBuddy(self.seed)
-        self.seed.installEventFilter(UndoStaysOutside(self))
+        self.sampling = SamplingControls()
+        self.temperature, self.seed = self.sampling.temperature, self.sampling.seed
         column = QVBoxLayout(self)
         column.setContentsMargins(round(em), round(0.8 * em), round(em), round(em))
         column.setSpacing(round(0.45 * em))
@@ -75,17 +65,7 @@ class PredictionPanel(Panel):
             widget.setMaximumHeight(self.bars.sizeHint().height())
             column.addWidget(widget, 100)
         column.addWidget(self.badge)
-        for slider in (self.temperature, self.top_k, self.top_p):
-            column.addWidget(slider)
-        row = QHBoxLayout()
-        self.controls = (*(self.temperature, self.top_k, self.top_p), self.choice)
-        self.controls += (self.seed_label, self.seed)
-        row.addWidget(self.choice)
-        row.addStretch(1)
-        row.addWidget(self.seed_label)
-        row.addWidget(self.seed)
-        column.addSpacing(round(0.3 * em))
-        column.addLayout(row)
+        column.addWidget(self.sampling)
         column.addStretch(1)
         self.carriers = (self.bars, self.lens, self.attribution)
         self.ground("surface", *self.carriers, self.head, self.where, self.badge)
@@ -93,50 +73,24 @@ class PredictionPanel(Panel):
         self.lens.readingClicked.connect(self._on_reading)
         self.attribution.tokenClicked.connect(self._on_reading)
         self.bars.barClicked.connect(self._on_bar)
-        self.temperature.moved.connect(self._on_temperature)
-        self.top_k.moved.connect(self._on_top_k)
-        self.top_p.moved.connect(self._on_top_p)
-        self.choice.chosen.connect(self._on_choice)
-        self.seed.edited.connect(self._on_seed)
+        self.sampling.moved.connect(self._on_sampling)
 
     def retranslate(self) -> None:
-        em = fonts.em(self.font())
-        labels = tuple(tr(key) for key in ("ui.temperature", "ui.top_k", "ui.top_p"))
-        metrics = self.fontMetrics()
-        width = max(metrics.horizontalAdvance(label) for label in labels) + round(0.4 * em)
-        sliders = (self.temperature, self.top_k, self.top_p)
-        for slider, label in zip(sliders, labels, strict=True):
-            slider.set_label(label, width)
-        self.temperature.set_range(LEAST_TEMPERATURE, MOST_TEMPERATURE, 0.05, "{:.2f}".format)
-        self.top_k.set_range(1, MOST_TOP_K + 1, 1, _top_k_text)
-        self.top_p.set_range(0.05, 1.0, 0.01, _top_p_text)
-        self.seed_label.setText(tr("ui.seed"))
-        self.seed.setAccessibleName(tr("ui.seed"))
-        self.seed.setToolTip(tr("ui.seed.tip"))
+        self.sampling.retranslate()
         self.bars.set_empty_text(tr("ui.next_token.none"))
         self.bars.describe(tr("ui.next_token"))
         self.badge.set_title(tr("audit.drawn.title"))
         self.lens.describe(tr("lens.title"))
         self.attribution.describe(tr("attribution.title"))
         self.attribution.set_empty_text(tr("attribution.none"))
-        tips = ("ui.temperature.tip", "ui.top_k.tip", "ui.top_p.tip")
-        for slider, key in zip(sliders, tips, strict=True):
-            slider.setToolTip(tr(key))
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
         if fields & (PLACE | {"readings", "roomy", "beside", "beside_gradients"}):
             self._draw_part(state)
         if fields & {"model"}:
-            for widget in self.controls:
-                widget.setVisible(not reads_matrix(state.model))
+            self.sampling.setVisible(not reads_matrix(state.model))
         if fields & {"inputs", "language"}:
-            inputs = state.inputs
-            self.temperature.set_value(max(inputs.temperature, LEAST_TEMPERATURE))
-            self.top_k.set_value(min(inputs.top_k or MOST_TOP_K + 1, MOST_TOP_K + 1))
-            self.top_p.set_value(1.0 if inputs.top_p is None else inputs.top_p)
-            self.seed.set_value(inputs.seed)
-            options = (tr("ui.greedy"), tr("ui.sample.short"))
-            self.choice.set_options(options, STRATEGIES.index(inputs.strategy))
+            self.sampling.set_inputs(state.inputs)
 
     def _parts(self, state: ViewState) -> tuple[Beside, ...]:
         """What the panel can show: the logit lens where it has no panel of its own."""
@@ -162,7 +116,6 @@ class PredictionPanel(Panel):
             shares = attributions(state)
             self.attribution.set_shares(shares)
             self.where.set_sentences(*(() if shares is None else shares.about))
-            note = "" if shares is None else shares.note
         else:
             bars = next_token(state, CANDIDATES)
             note = "" if bars is None else tr("ui.entropy", bits=bits(bars.entropy_bits))
@@ -185,28 +138,8 @@ class PredictionPanel(Panel):
     def _on_reading(self, site: str, row: int) -> None:
         self.store.dispatch(navigation.go_to_record, site, row)
 
-    def _on_temperature(self, value: float) -> None:
-        self.store.dispatch(actions.set_temperature, value)
-
-    def _on_top_k(self, value: float) -> None:
-        self.store.dispatch(actions.set_top_k, None if value > MOST_TOP_K else int(value))
-
-    def _on_top_p(self, value: float) -> None:
-        self.store.dispatch(actions.set_top_p, value)
-
-    def _on_choice(self, index: int) -> None:
-        self.store.dispatch(actions.set_strategy, STRATEGIES[index])
-
-    def _on_seed(self, seed: int) -> None:
-        self.store.dispatch(actions.set_seed, seed)
-
-
-def _top_k_text(value: float) -> str:
-    return tr("ui.off") if value > MOST_TOP_K else f"{value:.0f}"
-
-
-def _top_p_text(value: float) -> str:
-    return tr("ui.off") if value >= 1.0 else f"{value:.2f}"
+    def _on_sampling(self, name: str, value: object) -> None:
+        self.store.dispatch(bench_actions.set_sampling, name, value)
 
 
 def _where(state: ViewState) -> tuple[str, ...]:

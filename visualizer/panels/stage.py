@@ -9,11 +9,13 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
 from model_core.ops.base import Origin
-from visualizer import actions, fonts, navigation, trail
+from visualizer import actions, copying, fonts, gradient_actions, navigation, trail
 from visualizer.i18n import tr
 from visualizer.inquiries.audit import audit_key, current_audit
 from visualizer.lenses.badges import badges
 from visualizer.lenses.caption import Caption, Chip, chips, run_message
+from visualizer.lenses.check import can_check, check_text
+from visualizer.lenses.target_choice import target_choice
 from visualizer.menus import Menu
 from visualizer.pages.attention import AttentionPage
 from visualizer.pages.base import Page
@@ -30,15 +32,18 @@ from visualizer.state import (
     current_tape,
     shown_gradients,
     shown_site,
+    target_of,
 )
 from visualizer.store import Store
 from visualizer.widgets.badge_row import BadgeRow
 from visualizer.widgets.breadcrumb import Breadcrumb
 from visualizer.widgets.cell_line import CellLine
+from visualizer.widgets.check_line import CheckLine
 from visualizer.widgets.controls import card, push_button
 from visualizer.widgets.formula import Formula
 from visualizer.widgets.op_chips import OpChips
 from visualizer.widgets.page_tabs import PageTabs
+from visualizer.widgets.target_chooser import TargetChooser
 from visualizer.widgets.text_block import TextBlock
 
 POINTER = frozenset({"hovered", "hovered_site", "share"})
@@ -59,9 +64,10 @@ WATCHED = POINTER | {
     "audit",
     "readings",
     "difference",
+    "check",
 }
 # What may change without the heading and the words above the page being read anew.
-QUIET = POINTER | {"selected", "editing", "audit", "difference"}
+QUIET = POINTER | {"selected", "editing", "audit", "difference", "check"}
 PAGES: tuple[type[Page], ...] = (
     RecordPage,
     LayersPage,
@@ -90,6 +96,8 @@ class StagePanel(Panel):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         em = fonts.em(self.font())
         self.tabs = PageTabs()
+        self.target = TargetChooser()
+        self.target.hide()
         self.breadcrumb = Breadcrumb()
         self.formula = Formula()
         # Stacked layouts show their first widget at once: without a parent as a window of its own.
@@ -126,15 +134,18 @@ class StagePanel(Panel):
         # the checks of the record at the left, what can be done with the cell at the right
         self.below = QHBoxLayout()
         inside.addLayout(self.below)
-        self.copy = push_button(kind="quiet")
+        self.checked = CheckLine()
+        self.check, self.copy = push_button(kind="quiet"), push_button(kind="quiet")
         self.below.addWidget(self.badges, 1)
-        self.below.addWidget(self.copy)
+        for widget in (self.checked, self.check, self.copy):
+            self.below.addWidget(widget)
         column = QVBoxLayout(self)
         column.setContentsMargins(
             round(1.1 * em), round(0.4 * em), round(1.1 * em), round(0.6 * em)
         )
         column.setSpacing(round(0.4 * em))
         column.addWidget(self.tabs)
+        column.addWidget(self.target)
         column.addWidget(self.breadcrumb)
         column.addLayout(second)
         column.addWidget(self.words)
@@ -142,13 +153,19 @@ class StagePanel(Panel):
         column.addLayout(self.body, 1)
         column.addWidget(self.lower)
         self.ground("page", self.tabs, self.breadcrumb, self.formula, self.ops, self.words)
-        self.ground("surface", self.cell, self.badges)
+        self.ground("surface", self.cell, self.badges, self.checked)
         self.carriers = tuple(c for page in self.pages.values() for c in page.carriers)
         self.tabs.pageChosen.connect(self._on_page)
         self.tabs.showingChosen.connect(self._on_showing)
         self.tabs.backWanted.connect(self._on_back)
         self.ops.chosen.connect(self._on_op)
         self.copy.clicked.connect(self._on_copy)
+        self.check.clicked.connect(self._on_check)
+        self.target.kindChosen.connect(self._on_kind)
+        self.target.tokenChosen.connect(self._on_token)
+        self.target.rowChosen.connect(self._on_row)
+        self.target.followWanted.connect(self._on_follow)
+        self.target.left.connect(self.setFocus)
         self.cell.linkClicked.connect(self._on_link)
         self.cell.shareClicked.connect(self._on_share)
         self.badges.badgeClicked.connect(self._on_badge)
@@ -157,6 +174,13 @@ class StagePanel(Panel):
         self.setAccessibleName(tr("ui.stage"))
         self.ops.describe(tr("ui.ops"))
         self.copy.setText(tr("copy.button"))
+        self.check.setText(tr("check.button"))
+        self.check.setToolTip(tr("check.tip"))
+        kinds = (tr("target.kind.log_prob"), tr("target.kind.loss"))
+        words = (tr(f"target.{name}") for name in ("of", "at", "follow", "waiting"))
+        self.target.set_words(tr("target.head"), kinds, *words)
+        tips = ("target.kind.tip", "target.token.tip", "target.row.tip", "target.follow.tip")
+        self.target.set_tips(*(tr(key) for key in tips))
         self.tabs.describe(tr("page.tabs"))
         self.badges.set_title(tr("audit.title"))
         for page in self.pages.values():
@@ -173,10 +197,11 @@ class StagePanel(Panel):
         if not fields <= (QUIET if self.page.name == "lens" else QUIET | {"readings"}):
             self._draw_tabs(state)
             self._draw_words(state)
-        if fields != {"audit"}:
+        if not fields <= {"audit", "check", "difference"}:
             self.page.draw(state, fields)
         if not fields <= POINTER:
             self._draw_badges(state)
+            self._draw_check(state)
         self.lower.setVisible(self.page.shows_cell and current_tape(state) is not None)
 
     def _page_of(self, state: ViewState) -> Page:
@@ -192,8 +217,19 @@ class StagePanel(Panel):
             here,
             tr("page.back") if state.trail else "",
         )
-        showing = ("values", "gradients") if state.run is not None and state.run.rows else ()
+        some = state.run is not None and state.run.rows and self.page.shows_gradients
+        showing = ("values", "gradients") if some else ()
         self.tabs.set_showing(tuple((n, tr(f"showing.{n}")) for n in showing), state.showing)
+
+        choice = target_choice(state) if some else None
+        labels = "" if choice is None else tr("target.against", labels=choice.labels)
+        self.target.set_choice(choice, labels)
+
+    def _draw_check(self, state: ViewState) -> None:
+        """What can be done with the number in focus, and what its check has brought."""
+        self.check.setVisible(can_check(state))
+        asked = state.check is not None and state.showing == "gradients"
+        self.checked.set_check(check_text(state, copying.focus(state)) if asked else None)
 
     def _draw_badges(self, state: ViewState) -> None:
         """The checks of the record on show; until they have come, that they are under way."""
@@ -258,6 +294,33 @@ class StagePanel(Panel):
         menu.command(f"{tr('copy.cell')}\tCtrl+C", partial(self.copyWanted.emit, False))
         menu.command(f"{tr('copy.whole')}\tCtrl+Shift+C", partial(self.copyWanted.emit, True))
         menu.below(self.copy)
+
+    def _on_check(self) -> None:
+        state = self.store.state
+        focus = copying.focus(state) if can_check(state) else None
+        if focus is not None:
+            self.store.dispatch(gradient_actions.check_cell, *focus)
+
+    def _on_kind(self, kind: str) -> None:
+        state = self.store.state
+        if kind == "loss":
+            self.store.dispatch(gradient_actions.aim_at_loss)
+        elif target_of(state).kind == "loss":
+            self.store.dispatch(gradient_actions.follow_cursor)
+
+    def _on_token(self, text: str) -> None:
+        choice = target_choice(self.store.state)
+        if choice is None or text not in choice.vocabulary:
+            self.store.dispatch(actions.show_notice, "error.no_token", "error", text=text)
+        else:
+            self.store.dispatch(gradient_actions.aim_at_token, choice.vocabulary.index(text))
+
+    def _on_row(self, row: int) -> None:
+        count_from = self.store.state.count_from
+        self.store.dispatch(gradient_actions.aim_at_row, row - count_from)
+
+    def _on_follow(self) -> None:
+        self.store.dispatch(gradient_actions.follow_cursor)
 
     def _on_link(self, origin: Origin) -> None:
         self.store.dispatch(trail.follow, origin)
