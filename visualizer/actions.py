@@ -48,6 +48,9 @@ NOTHING_FOUND: dict[str, Any] = {
     "readings": None,
     "difference": None,
     "check": None,
+    "growing": None,
+    "paths": None,
+    "hypothesis": None,
 }
 
 
@@ -140,6 +143,7 @@ def show_run(state: ViewState, run: Run) -> ViewState:
         **NOTHING_FOUND,
         run=run,
         share=None,
+        tree=replace(state.tree, hovered=None),
         selected=state.selected if reads_matrix(state.model) else None,
         hovered=None,
         hovered_site=None,

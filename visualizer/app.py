@@ -17,7 +17,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from model_core import Saved, bundled
-from visualizer import actions, fonts, navigation
+from visualizer import actions, decoding_actions, fonts, navigation
+from visualizer.beam_run import Search
 from visualizer.engine import Engine, one_sentence
 from visualizer.garbage import GarbageCollector
 from visualizer.inquirer import Inquirer
@@ -75,6 +76,7 @@ class Session(QObject):
         self.store.changed.connect(self._on_changed)
         engine.finished.connect(self._on_finished)
         engine.failed.connect(self._on_failed)
+        engine.progress.connect(self._on_progress)
         engine.opened.connect(self._on_opened)
         engine.open_failed.connect(self._on_open_failed)
         engine.saved.connect(self._on_saved)
@@ -148,6 +150,9 @@ class Session(QObject):
         if self.store.state.model is not None:
             self._preparation.follow(self.store.state.model, run)
         log.info("run %d is on show: %s %s", run.number, run.outcome, run.text)
+
+    def _on_progress(self, search: Search) -> None:
+        self.store.dispatch(decoding_actions.show_growing, search)
 
     def _on_failed(self, reason: str, details: str) -> None:
         self.store.dispatch(actions.show_notice, "error.run", "error", details, reason=reason)

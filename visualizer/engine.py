@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from model_core.snippets import Snippet
+from visualizer.beam_run import Search
 from visualizer.run import Cancelled, compute, open_entry, save_entry
 from visualizer.state import AS_IT_IS, Choices, Inputs, ModelEntry
 
@@ -71,6 +73,10 @@ class Lane(QObject):
     def busy(self) -> bool:
         return self._running
 
+    def is_newest(self, number: int) -> bool:
+        """Whether nothing was asked for since."""
+        return number == self._number
+
     def _start(self) -> None:
         if self._running or self._waiting is None:
             return
@@ -98,6 +104,7 @@ class Engine(QObject):
     """Computes runs and opens models in one worker thread.
 
     finished(Run), failed(reason, details): the newest request for a run.
+    progress(Search): how far the beam search of the newest request has come.
     opened(ModelEntry), open_failed(file name, reason, details): the newest request for a model.
     saved(Saved), save_failed(file name, reason, details): every request to save.
     exported(Path): every request to export; save_failed where that was not possible.
@@ -106,12 +113,14 @@ class Engine(QObject):
 
     finished = Signal(object)
     failed = Signal(str, str)
+    progress = Signal(object)
     opened = Signal(object)
     open_failed = Signal(str, str, str)
     saved = Signal(object)
     save_failed = Signal(str, str, str)
     exported = Signal(object)
     _written = Signal(str, object, str, str)
+    _reported = Signal(int, object)
     # whether there was anything left to prepare
     prepared = Signal(bool)
 
@@ -129,13 +138,16 @@ class Engine(QObject):
         self._models.done.connect(self._model_opened)
         self._models.failed.connect(self._model_failed)
         self._written.connect(self._take_written)
+        self._reported.connect(self._take_report)
         self._spare = Lane(self._pool, self)
         self._spare.done.connect(self._was_prepared)
 
     def request(self, entry: ModelEntry, inputs: Inputs) -> int:
         """Compute the run of these inputs; `finished` brings a Run with the returned number."""
         return self._runs.request(
-            lambda number, cancelled: compute(entry, inputs, number, cancelled)
+            lambda number, cancelled: compute(
+                entry, inputs, number, cancelled, partial(self._reported.emit, number)
+            )
         )
 
     def open(self, source: str | Path, choices: Choices = AS_IT_IS) -> None:
@@ -184,6 +196,10 @@ class Engine(QObject):
 
     def _was_prepared(self, number: int, anything: bool) -> None:
         self.prepared.emit(anything)
+
+    def _take_report(self, number: int, search: Search) -> None:
+        if self._runs.is_newest(number):
+            self.progress.emit(search)
 
     def _run_done(self, number: int, run: object) -> None:
         self.finished.emit(run)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from model_core.beams import EarlyStopping
+
 Strategy = Literal["greedy", "sample", "beam"]
 # (question, answer) of a chat
 Turn = tuple[str, str]
@@ -16,9 +18,9 @@ class Inputs:
 
     `target` is a forced target text, None lets the model decode; `prefix` are ids forced at the
     start of the output, behind which it is decoded. `pinned` is the hypothesis of a beam search
-    that is traced in place of the best one, by its ids. `history` are the turns of a chat that
-    came before. `cells` are the changed cells of a worked example's input matrix: (row, column,
-    value), in order, one per cell.
+    that is traced in place of the best one, by its ids behind the start token. `history` are the
+    turns of a chat that came before. `cells` are the changed cells of a worked example's input
+    matrix: (row, column, value), in order, one per cell.
     """
 
     source: str = ""
@@ -31,7 +33,7 @@ class Inputs:
     prefix: tuple[int, ...] = ()
     beams: int = 4
     length_penalty: float = 1.0
-    early_stopping: bool = False
+    early_stopping: EarlyStopping = False
     max_new_tokens: int | None = None
     constraints: bool = True
     pinned: tuple[int, ...] | None = None

@@ -12,6 +12,7 @@ from model_core import Saved, bundled, open_checkpoint, save_checkpoint
 from model_core.decoding import GREEDY_TEMPERATURE
 from model_core.sampling import distribution
 from model_core.threads import limit_blas_threads
+from visualizer.beam_run import Report, Search, search_run
 from visualizer.state import AS_IT_IS, Choices, Inputs, ModelEntry, Outcome, Run, UnknownWord
 
 
@@ -61,8 +62,12 @@ def compute(
     inputs: Inputs,
     number: int = 0,
     cancelled: Callable[[], bool] = lambda: False,
+    report: Report | None = None,
 ) -> Run:
-    """Run the model on the inputs; Cancelled between two tokens once `cancelled` says so."""
+    """Run the model on the inputs; Cancelled between two tokens once `cancelled` says so.
+
+    report: called with a beam search that takes long, as far as it has come
+    """
     started = time.perf_counter()
     model = entry.model
     if model.config.input == "matrix":
@@ -83,7 +88,12 @@ def compute(
             raise Cancelled
 
     check()
-    if inputs.target is None:
+    search: Search | None = None
+    if inputs.target is None and inputs.strategy == "beam":
+        found = search_run(model, inputs, check, report)
+        search, tape = found.search, found.tape
+        chosen, distributions = found.chosen, found.distributions
+    elif inputs.target is None:
         generation = model.generate(
             inputs.source,
             inputs.strategy,
@@ -112,6 +122,7 @@ def compute(
         chosen=chosen,
         text=model.tokenizer.decode(chosen),
         finished=finished,
+        search=search,
         unknown=unknown,
         last_content=max(0, len(chosen) - (2 if finished else 1)),
         length=length,
