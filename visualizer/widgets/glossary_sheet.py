@@ -39,6 +39,8 @@ class GlossarySheet(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._trail: list[str] = []
+        # Qt looks for another focus while it hides the one there is: none in here will do
+        self._going = False
         em = self._em = fonts.em(self.font())
         self.sheet, inside = card(self)
         self.title = QLabel(tr("glossary.title"))
@@ -169,6 +171,10 @@ class GlossarySheet(QWidget):
 
     # Place, keys and the pointer.
 
+    def setVisible(self, visible: bool) -> None:
+        self._going = not visible
+        super().setVisible(visible)
+
     def _cover(self) -> None:
         self.setGeometry(self.parentWidget().rect())
         em, room = self._em, self.rect()
@@ -193,6 +199,8 @@ class GlossarySheet(QWidget):
         """Tab stays within the sheet: what lies below is covered."""
         every = (self.field, self.terms, self.view.see, self.back, self.shut)
         stops = [widget for widget in every if widget.isVisible()]
+        if self._going or not stops:
+            return False
         here = next((n for n, widget in enumerate(stops) if widget.hasFocus()), -1)
         reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
         stops[(here + (1 if forward else -1)) % len(stops)].setFocus(reason)
