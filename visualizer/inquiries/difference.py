@@ -41,8 +41,9 @@ class DifferenceInquiry(Inquiry):
 
     def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
         gradients, spot = shown_gradients(state), state.check
-        assert gradients is not None
-        return lambda cancelled: check_gradient(gradients, spot.name, spot.index, cancelled)
+        assert gradients is not None and state.run is not None and state.run.tape is not None
+        tape = state.run.tape
+        return lambda cancelled: check_gradient(tape, gradients, spot.name, spot.index, cancelled)
 
     def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
         # without a result it was no longer wanted

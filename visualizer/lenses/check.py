@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from model_core.gradient_check import COARSEST, Agreement
+from model_core.gradient_check import Agreement
 from visualizer.i18n import tr
 from visualizer.inquiries.difference import difference_key, found_agreement
 from visualizer.lenses.numbers import NO_BREAK_SPACE, figure
@@ -53,9 +53,7 @@ def _told(found: Agreement) -> CheckText:
     )
     tone: Literal["good", "bad", "quiet"] = "quiet"
     if found.verdict == "too_small":
-        sure = found.tolerance > COARSEST
-        key = "check.too_sure" if sure else "check.too_small"
-        said = tr(key, noise=figure(found.noise, 1))
+        said = tr("check.too_small", noise=figure(found.noise, 1))
     else:
         tone = "good" if found.verdict == "agrees" else "bad"
         said = tr(
