@@ -53,6 +53,7 @@ SHEET = (
     "keys.play",
     "keys.head",
     "keys.cell",
+    "keys.matrix",
     "keys.flow",
     "keys.attention",
     "keys.lens",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from visualizer import fonts
@@ -54,6 +55,10 @@ class Page(Plain):
         fields: what has changed; every field when the page has just come
         """
         raise NotImplementedError
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Use a key that was pressed on the stage; whether the page has a use for it."""
+        return False
 
     def retranslate(self) -> None:
         """Read the words that do not depend on the state anew."""

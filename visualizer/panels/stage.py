@@ -336,8 +336,7 @@ class StagePanel(Panel):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """What the page has no use for is the window's."""
-        page = self.page
-        if not (isinstance(page, RecordPage) and page.take_key(event)):
+        if not self.page.take_key(event):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
