@@ -8,6 +8,7 @@ from typing import TypedDict
 
 from model_core.beams import EarlyStopping, Hypothesis
 from model_core.decoding import Step
+from model_core.runner import GrowingRun
 from model_core.tape import Tape
 from model_core.tokenizers import Encoding
 
@@ -46,6 +47,7 @@ class Generation:
     finished: bool
     steps: list[Step] = field(repr=False)
     encoding: Encoding | None = field(repr=False)
+    _run: GrowingRun = field(repr=False)
     _grown: Callable[[Hypothesis | None], Tape] = field(repr=False)
     hypotheses: Sequence[Hypothesis] = field(default=(), repr=False)
     prompt: str | None = None

@@ -324,6 +324,7 @@ class Model:
                     finished=chosen[-1] == self.tokenizer.end_id,
                     steps=row,
                     encoding=None,
+                    _run=run,
                     _grown=self._growth(run, chosen, hypotheses),
                     hypotheses=hypotheses,
                 )
