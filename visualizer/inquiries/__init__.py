@@ -6,11 +6,15 @@ from visualizer.inquiries.audit import AuditInquiry
 from visualizer.inquiries.base import Inquiry
 from visualizer.inquiries.difference import DifferenceInquiry
 from visualizer.inquiries.gradients import GradientsInquiry
+from visualizer.inquiries.hypothesis import HypothesisInquiry
 from visualizer.inquiries.lens import LensInquiry
+from visualizer.inquiries.paths import PathsInquiry
 
 ALL_INQUIRIES: tuple[type[Inquiry], ...] = (
     GradientsInquiry,
     LensInquiry,
     AuditInquiry,
     DifferenceInquiry,
+    PathsInquiry,
+    HypothesisInquiry,
 )
