@@ -12,10 +12,14 @@ CORE = Path(model_core.__file__).parent
 # Where errors and warnings are worded that can reach the window.
 MODULES = (
     "__init__",
+    "beams",
     "bundled",
     "config",
+    "constraints",
     "decoding",
+    "generation",
     "model",
+    "reading",
     "sampling",
     "ops/embedding",
     *(f"checkpoints/{path.stem}" for path in sorted((CORE / "checkpoints").glob("*.py"))),

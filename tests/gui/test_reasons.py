@@ -36,7 +36,8 @@ NAMES = {
     *("info", "config", "vocab", "weights", "logits", "temperature", "inputs", "labels", "layout"),
     *("uniform", "format", "greedy", "sample", "strategy", "seed", "interleaved", "halves"),
     *("post", "np", "savez", "save", "tokens", "X", "S", "B", "T", "WQ", "WK", "WV", "h"),
-    *("Object", "float", "xFF"),
+    *("Object", "float", "xFF", "True", "False", "true", "false", "Constraints", "constraints"),
+    "beams",
 }
 
 
