@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from model_core.bundled import resources
@@ -111,6 +111,7 @@ def entry_for(word: str, language: str | None = None) -> Entry | None:
     return known.get(found)
 
 
+@lru_cache(maxsize=4096)
 def entry_of_site(site: str) -> str:
     """The id of what a site or a parameter holds: its most particular name that is known."""
     names = _names()
@@ -137,7 +138,7 @@ def search(text: str, language: str | None = None) -> tuple[Entry, ...]:
     return tuple(everything[number] for rank, number in sorted(ranked) if rank < _NOWHERE)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def found_in(text: str, language: str | None = None) -> tuple[Found, ...]:
     """The terms in a text, left to right; of two that overlap the earlier, then the longer."""
     language = language or i18n.language()
