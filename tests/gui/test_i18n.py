@@ -12,11 +12,22 @@ import pytest
 
 from model_core.bundled import resources
 from model_core.ops import ALL_OPS
+from tests.gui.gradient_views import answered
 from tests.gui.views import view, worked_view
-from visualizer import actions, i18n, navigation, reasons
-from visualizer.lenses import caption, explanation, overview, prediction, remarks, stage
+from visualizer import actions, gradient_actions, i18n, navigation, reasons
+from visualizer.lenses import (
+    caption,
+    explanation,
+    flow,
+    layer,
+    overview,
+    prediction,
+    remarks,
+    stage,
+    views,
+)
 from visualizer.run import compute
-from visualizer.state import Inputs
+from visualizer.state import Inputs, ViewState
 
 VISUALIZER = Path(i18n.__file__).parent
 # Keys put together at run time: they are checked by walking past every record.
@@ -115,6 +126,7 @@ def walk_past_everything(monkeypatch, language: str) -> set[str]:
         overview.model_map(state)
         overview.timeline(state)
         prediction.output_tokens(state)
+        walk_back(actions.set_showing(state, "gradients"))
     # one of each, and a head that looks at one token only
     state = navigation.go_to_token(state, 0)
     alone = view("s4", target="")
@@ -129,6 +141,25 @@ def walk_past_everything(monkeypatch, language: str) -> set[str]:
     for source in ("", "s4 " * 40):
         caption.run_message(compute(view().model, Inputs(source=source)))
     return asked
+
+
+def walk_back(state: ViewState) -> None:
+    """Past the gradients of both kinds of target."""
+    for wish in (state, gradient_actions.aim_at_loss(state)):
+        there = navigation.home(answered(wish))
+        while True:
+            matrix = stage.stage(there)
+            caption.caption(there)
+            caption.chips(there)
+            views.stack(there, matrix)
+            layer.layer_rows(there)
+            following = navigation.next_op(there)
+            if following is there:
+                break
+            there = following
+        flow.flow(there)
+        overview.model_map(there)
+        overview.timeline(there)
 
 
 @pytest.mark.parametrize("language", i18n.LANGUAGES)

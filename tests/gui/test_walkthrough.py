@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.gui.gradient_views import answered, gradients_at, tape_of
 from tests.gui.views import CROSS, view
-from visualizer import actions, navigation
+from visualizer import actions, gradient_actions, navigation
 from visualizer.navigation import current_index, current_place, current_walk
 from visualizer.state import Cursor, ViewState, current_token, shown_site
 from visualizer.walkthrough import route, walk
@@ -287,3 +288,100 @@ def test_the_route_of_a_model_is_made_once():
     sites = tuple(view().run.tape.sites)
     assert route(sites) is route(tuple(view().run.tape.sites))
     assert walk(sites, 2).route is walk(sites, 5).route
+
+
+# Back along the gradients.
+
+
+@pytest.mark.parametrize("traits", TRAITS)
+def test_gradients_are_walked_from_the_target_back_every_record_once(traits):
+    state = gradients_at(CROSS, **traits)
+    sites = tape_of(state).sites
+    encoder = [site for site in sites if site.startswith("encoder.")]
+    decoder = [site for site in sites if not site.startswith("encoder.")]
+    stops = visited(state)
+    assert [site for site, _ in stops] == (encoder + decoder)[::-1]
+    assert stops[0][0] == "target"
+    assert {token for _, token in stops} == {3}
+    assert len(current_walk(state)) == len(stops) == len(sites)
+
+
+@pytest.mark.parametrize("traits", TRAITS)
+def test_a_gradient_is_reached_only_after_all_that_it_comes_from(traits):
+    state = gradients_at(CROSS, **traits)
+    tape, along = tape_of(state), current_walk(state)
+    for record in tape:
+        for share in record.shares:
+            assert along.index(share.consumer_site, 0) < along.index(record.site, 0)
+
+
+def test_a_step_number_and_its_place_agree_on_the_way_back():
+    along = current_walk(gradients_at(CROSS))
+    for index in range(len(along)):
+        step = along.step(index)
+        assert step.token is None and along.index(step.place.site, 0) == index
+
+
+@pytest.mark.parametrize("traits", TRAITS)
+def test_the_timeline_of_gradients_begins_at_the_target_and_ends_at_the_embedding(traits):
+    along = current_walk(gradients_at(CROSS, **traits))
+    kinds = [(segment.kind, segment.number) for segment in along.segments()]
+    pre = traits.get("norm_position") == "pre"
+    encoder = traits.get("n_encoder_layers", 2)
+    decoder = traits.get("n_decoder_layers", 2)
+    assert kinds == [
+        ("target", 0),
+        ("output", 0),
+        *([("decoder_norm", 0)] if pre else []),
+        *(("decoder", layer) for layer in reversed(range(decoder))),
+        ("decoder_embed", 0),
+        *([("memory", 0)] if pre else []),
+        *(("encoder", layer) for layer in reversed(range(encoder))),
+        ("embed", 0),
+    ]
+    start = 0
+    for segment in along.segments():
+        assert segment.start == start
+        start += segment.count
+    assert start == len(along)
+
+
+def test_larger_steps_go_back_by_sublayers_and_layers():
+    state = gradients_at("decoder.layers.1.cross_attn.scores")
+    assert shown_site(navigation.next_layer(state)) == "decoder.layers.0.cross_attn.scores"
+    assert shown_site(navigation.next_sublayer(state)) == "decoder.layers.1.norm1.out"
+    assert shown_site(navigation.previous_sublayer(state)) == "decoder.layers.1.norm2.out"
+    first = navigation.next_layer(gradients_at("encoder.layers.0.ffn.out"))
+    assert current_place(first).group == "encoder.embed"
+
+
+@pytest.mark.parametrize("move", [navigation.next_sublayer, navigation.next_layer])
+@pytest.mark.parametrize("traits", TRAITS)
+def test_larger_steps_on_the_way_back_reach_its_end(move, traits):
+    state = navigation.home(gradients_at(CROSS, **traits))
+    while (following := move(state)) is not state:
+        assert current_index(following) > current_index(state)
+        state = following
+    assert current_index(state) == len(current_walk(state)) - 1
+
+
+def test_playing_walks_back_to_the_first_record_and_stops():
+    state = actions.set_playing(navigation.home(gradients_at(CROSS)), True)
+    for _ in range(len(current_walk(state))):
+        state = navigation.advance(state)
+    assert not state.playing and shown_site(state) == state.run.tape.sites[0]
+
+
+def test_alt_moves_the_targets_row_and_stays_at_the_record_even_in_the_encoder():
+    state = gradients_at("encoder.layers.0.ffn.out", token=1)
+    there = answered(navigation.next_token(state))
+    assert shown_site(there) == "encoder.layers.0.ffn.out"
+    assert (tape_of(there).target.row, current_token(there)) == (2, 2)
+    assert tape_of(answered(navigation.previous_token(there))).target.row == 1
+    chosen = gradient_actions.aim_at(state, 1, 9)
+    assert navigation.next_token(chosen) is chosen
+
+
+def test_leaving_the_gradients_at_their_target_shows_what_it_was_picked_from():
+    state = navigation.home(gradients_at(CROSS))
+    assert shown_site(actions.set_showing(state, "values")) == "log_probs"
