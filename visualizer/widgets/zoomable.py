@@ -135,11 +135,25 @@ class Zoomable(Canvas):
         if self._view is not None:
             self._turn_to(self._view.centred(row, column))
 
-    def _turn_to(self, view: Viewport | None) -> None:
-        """The user looks at another part."""
-        if view is not None and view != self._view:
-            self._look_at(view)
-            self.viewChanged.emit()
+    def _turn_to(self, view: Viewport | None, pos: QPointF | None = None) -> None:
+        """The user looks at another part.
+
+        pos: where the cell shall stay that is there; the labels may have moved the picture
+        """
+        if view is None or view == self._view:
+            return
+        before = self._cell_under(pos)
+        self._look_at(view)
+        after = self._cell_under(pos)
+        if before is not None and after is not None and before != after:
+            self._look_at(view.moved(before[0] - after[0], before[1] - after[1]))
+        self.viewChanged.emit()
+
+    def _cell_under(self, pos: QPointF | None) -> tuple[int, int] | None:
+        layout = self._ready()
+        if pos is None or layout is None:
+            return None
+        return layout.cells.at(pos.x(), pos.y())
 
     def _look_at(self, view: Viewport) -> None:
         self._view = view
@@ -188,12 +202,14 @@ class Zoomable(Canvas):
         if self._matrix is None or self._view is None or (self._view.is_whole and not zooms):
             event.ignore()
             return
-        self._turn_to(self._gestures.wheel(event, self._view, self._area()))
+        view = self._gestures.wheel(event, self._view, self._area())
+        self._turn_to(view, event.position() if zooms else None)
         self._hover_at(event.position())
         event.accept()
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QNativeGestureEvent) and self._view is not None:
-            self._turn_to(self._gestures.pinch(event, self._view, self._area()))
+            view = self._gestures.pinch(event, self._view, self._area())
+            self._turn_to(view, event.position())
             return True
         return super().event(event)
