@@ -102,6 +102,8 @@ def run(model: Model, options: argparse.Namespace) -> None:
 def generation_as_json(result: Generation) -> dict[str, object]:
     """A generation as plain values, for scripts."""
     found = _as_json(result) | {"score": result.score, "finished": result.finished}
+    if result.prompt is not None:
+        found["prompt"] = result.prompt
     if result.hypotheses:
         found["hypotheses"] = [
             _as_json(h) | {"score": h.score, "cumulative": h.cumulative, "finished": h.finished}
@@ -156,11 +158,12 @@ def _arguments(model: Model, options: argparse.Namespace) -> dict[str, Any]:
 def _warn(model: Model, result: Generation) -> None:
     encoding = result.encoding
     assert encoding is not None
-    longest = model.card.get("longest_source_words")
-    n_words = len(encoding.ids) - 1
-    if isinstance(longest, int) and n_words > longest:
+    unit = "characters" if model.tokenizer.kind == "char" else "words"
+    longest = model.card.get(f"longest_source_{unit}")
+    length = len(encoding.ids) - 1
+    if isinstance(longest, int) and length > longest:
         print(
-            f"warning: {n_words} words; the longest sentence in training had {longest}",
+            f"warning: {length} {unit}; the longest sentence in training had {longest}",
             file=sys.stderr,
         )
     for unknown in encoding.unknown:

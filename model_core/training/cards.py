@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -14,8 +14,13 @@ from model_core.training.evaluation import cross_head_facts, pair_matches
 from model_core.training.loop import Recipe
 
 
-def card_of(module: ModuleType, data: Dataset, model: Model, recipe: Recipe) -> dict[str, Any]:
-    """The card of a freshly trained model; nothing in it depends on the day or the machine."""
+def card_of(
+    data: Dataset, model: Model, recipe: Recipe, title: str, about: str, shown: Sequence[str]
+) -> dict[str, Any]:
+    """The card of a freshly trained model; nothing in it depends on the day or the machine.
+
+    shown: sentences to start from
+    """
     tokenizer = model.tokenizer
     accuracy = {}
     for split, pairs in data.splits.items():
@@ -26,10 +31,10 @@ def card_of(module: ModuleType, data: Dataset, model: Model, recipe: Recipe) -> 
     heads = cross_head_facts(model, [Example(*numbered(p, tokenizer)) for p in data["held_out"]])
     longest_source, longest_target = data.longest()
     card: dict[str, Any] = {
-        "title": module.recipe.TITLE,
-        "task": module.NAME,
-        "about": module.recipe.ABOUT,
-        "examples": list(module.EXAMPLES),
+        "title": title,
+        "task": data.name,
+        "about": about,
+        "examples": list(shown),
         "recipe": msgspec.to_builtins(recipe),
         "training_sentences": len(data["train"]),
         "longest_source_words": longest_source,

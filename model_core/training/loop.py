@@ -16,6 +16,9 @@ from model_core.training.optimiser import Adam, clip_gradients, learning_rate_at
 from model_core.transformer import Dropout
 
 
+KEPT_TAPES = 48
+
+
 @dataclass(frozen=True)
 class GuidedHead:
     """One cross-attention head that is taught to look at the aligned source word."""
@@ -72,7 +75,8 @@ def train(model: Model, examples: Sequence[Example], recipe: Recipe) -> Iterator
     order, noise = (np.random.default_rng(s) for s in np.random.SeedSequence(recipe.seed).spawn(2))
     runner = Runner(model.config, model.parameters, model.dtype, recipe.dropout)
     adam = Adam(recipe.learning_rate, recipe.beta1, recipe.beta2, recipe.epsilon)
-    # one finished tape a shape: its arrays are written over by the next batch of that shape
+    # one finished tape a shape: its arrays are written over by the next batch of that shape;
+    # only of the shapes met last, for those of all lengths together would fill gigabytes
     finished: dict[tuple[int, ...], Tape] = {}
     step, round_number = 0, 0
     while True:
@@ -92,6 +96,8 @@ def train(model: Model, examples: Sequence[Example], recipe: Recipe) -> Iterator
             guided = float(tape["alignment_loss"].value) if recipe.guided else None
             loss = float(tape["loss"].value)
             finished[shape] = tape
+            if len(finished) > KEPT_TAPES:
+                del finished[next(iter(finished))]
             yield Progress(
                 step, round_number, loss, guided, norm, rate, int(batch.target_mask.sum())
             )

@@ -1,4 +1,9 @@
-"""The built-in tasks: their data, their recipes, how their models are trained and checked."""
+"""The built-in tasks: their data, their recipes, how their models are trained and checked.
+
+A task is a package here with NAME, recipe (RECIPE, config), generate(seed) -> its data,
+tokenizer(data), examples(data, model), card(data, model, recipe), check(data, model) -> lines, and
+sentence(generator), a fresh one to look at.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +18,10 @@ from model_core import bundled, checkpoints
 from model_core.model import Model
 from model_core.parameters import initialise
 from model_core.threads import limit_blas_threads
-from model_core.tokenizers import WordTokenizer
-from model_core.training.batching import Example
-from model_core.training.cards import card_of
-from model_core.training.datasets import Dataset, Pair, numbered
-from model_core.training.evaluation import cross_head_facts, pair_matches, share
 from model_core.training.loop import Progress, train
-from model_core.training.tasks import en_zh
+from model_core.training.tasks import chat_zh, en_zh
 
-TASKS: dict[str, ModuleType] = {en_zh.NAME: en_zh}
+TASKS: dict[str, ModuleType] = {module.NAME: module for module in (en_zh, chat_zh)}
 
 
 def task(name: str) -> ModuleType:
@@ -29,11 +29,6 @@ def task(name: str) -> ModuleType:
     if name not in TASKS:
         raise ValueError(f"no built-in task is named {name!r}; there are: {', '.join(TASKS)}")
     return TASKS[name]
-
-
-def examples(pairs: list[Pair], model: Model) -> list[Example]:
-    """Pairs of sentences as ids."""
-    return [Example(*numbered(pair, model.tokenizer)) for pair in pairs]
 
 
 def train_task(
@@ -55,15 +50,15 @@ def train_task(
         if steps < 1:
             raise ValueError(f"steps is {steps}, expected 1 or more")
         recipe = replace(recipe, steps=steps, warmup_steps=min(recipe.warmup_steps, steps // 4))
-    data: Dataset = module.generate(recipe.seed)
-    tokenizer = WordTokenizer.build(data.texts())
+    data = module.generate(recipe.seed)
+    tokenizer = module.tokenizer(data)
     config = module.recipe.config(tokenizer)
     limit_blas_threads(config)
     generator = np.random.default_rng([recipe.seed, 1])
     model = Model(config, initialise(config, generator), tokenizer)
-    for progress in train(model, examples(list(data["train"]), model), recipe):
+    for progress in train(model, module.examples(data, model), recipe):
         report(progress)
-    model.card = card_of(module, data, model, recipe)
+    model.card = module.card(data, model, recipe)
     if path is None:
         path = bundled.resources() / "checkpoints" / f"{name}.safetensors"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,33 +70,9 @@ def check_task(name: str, model: Model) -> Iterator[str]:
     """Measure a task's model and say in lines what came out."""
     module = task(name)
     seed = model.card.get("recipe", {}).get("seed", module.recipe.RECIPE.seed)
-    data: Dataset = module.generate(seed)
-    for split in data.splits:
-        if split == "train":
-            continue
-        hits = pair_matches(model, data[split])
-        yield f"{split}: {share(hits)} exactly right"
-    free = module.free_sentences()
-    references = [[plain(text) for text in texts] for _, texts in free]
-    results = model.generate([source for source, _ in free])
-    hits = [plain(r.text) in texts for r, texts in zip(results, references, strict=True)]
-    yield f"written freely: {share(hits)} exactly right"
-    yield "mean attention on the aligned source word, held_out:"
-    guided = module.recipe.RECIPE.guided
-    for fact in cross_head_facts(model, examples(list(data["held_out"]), model)):
-        is_guided = guided is not None and (fact.layer, fact.head) == (guided.layer, guided.head)
-        note = "  guided" if is_guided else ""
-        yield (
-            f"  decoder layer {fact.layer + 1} head {fact.head + 1}: {fact.aligned_mass:.3f}{note}"
-        )
-
-
-def plain(text: str) -> str:
-    """Text without spaces: references may be written either way."""
-    return "".join(text.split())
+    yield from module.check(module.generate(seed), model)
 
 
 def new_sentence(name: str, number: int) -> str:
     """The `number`-th fresh source sentence of a task's generator, for whoever asks for one."""
-    pair: Pair = task(name).sentence(np.random.default_rng([number, 7]))
-    return pair.source_text
+    return str(task(name).sentence(np.random.default_rng([number, 7])).source_text)

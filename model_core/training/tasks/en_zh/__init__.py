@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import csv
+from typing import Any
 
 import numpy as np
 
+from model_core.model import Model
+from model_core.tokenizers import WordTokenizer
+from model_core.training.batching import Example
+from model_core.training.cards import card_of
 from model_core.training.datasets import Dataset, Pair
+from model_core.training.loop import Recipe
 from model_core.training.tasks.chance import Chance
 from model_core.training.tasks.en_zh import recipe, sentences, splits
-from model_core.training.tasks.en_zh.lexicon import TABLES
+from model_core.training.tasks.en_zh.checking import check, free_sentences, numbered_examples
 
 NAME = "en-zh"
 
@@ -68,11 +73,20 @@ def sentence(rng: np.random.Generator) -> Pair:
     return sentences.drawn(Chance(rng), whole=True)
 
 
-def free_sentences() -> list[tuple[str, tuple[str, ...]]]:
-    """Sentences written by hand from the word list, each with its acceptable translations."""
-    with open(TABLES / "free_sentences.tsv", encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [(row["en"], tuple(row["zh"].split(" | "))) for row in rows]
+def tokenizer(data: Dataset) -> WordTokenizer:
+    """All words of the training sentences."""
+    return WordTokenizer.build(data.texts())
 
 
-__all__ = ["EXAMPLES", "NAME", "free_sentences", "generate", "recipe", "sentence"]
+def examples(data: Dataset, model: Model) -> list[Example]:
+    """The training sentences as ids."""
+    return numbered_examples(list(data["train"]), model)
+
+
+def card(data: Dataset, model: Model, used: Recipe) -> dict[str, Any]:
+    """The card of a freshly trained model."""
+    return card_of(data, model, used, recipe.TITLE, recipe.ABOUT, EXAMPLES)
+
+
+__all__ = ["EXAMPLES", "NAME", "card", "check", "examples", "free_sentences", "generate"]
+__all__ += ["recipe", "sentence", "tokenizer"]

@@ -1,0 +1,105 @@
+"""Training exchanges drawn from the tables: noisy questions, alone or after another exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+
+from model_core.chat import Turn
+from model_core.training.tasks.chat_zh.lines import answers, facts, follow_ups, rephrasings
+from model_core.training.tasks.chat_zh.noise import bare, noisy
+from model_core.training.tasks.chat_zh.talk import (
+    Exchange,
+    alone,
+    followed,
+    own_questions,
+    recalled,
+    tellings,
+)
+
+T = TypeVar("T")
+
+TRAIN_SIZE = 60_000
+
+
+def one_of(choices: Sequence[T], generator: np.random.Generator) -> T:
+    return choices[int(generator.integers(len(choices)))]
+
+
+@cache
+def spoken_for() -> dict[str, str]:
+    """Questions whose answer is fixed, and those that training must not see, in their bare form."""
+    fixed = {bare(e.question): e.answer for e in (*own_questions(), *alone())}
+    return fixed | {bare(q): "" for name in ("unseen", "tuning") for q, _ in rephrasings(name)}
+
+
+def typed(exchange: Exchange, generator: np.random.Generator) -> Exchange:
+    """An exchange with noise in its question, but for noise that turns it into another one."""
+    question = noisy(exchange.question, exchange.kept, generator)
+    known = spoken_for()
+    own = known.get(bare(exchange.question))
+    if question != exchange.question and known.get(bare(question), own) != own:
+        return exchange
+    return replace(exchange, question=question)
+
+
+def opening(generator: np.random.Generator) -> Turn:
+    """An exchange to continue after: any question, or, now and then, a follow-up."""
+    chance = generator.random()
+    if chance < 0.62:
+        return typed(one_of(own_questions(), generator), generator).turn
+    if chance < 0.85:
+        return typed(one_of(tellings(), generator), generator).turn
+    if chance < 0.9:
+        return one_of(alone(), generator).turn
+    if chance < 0.95:
+        fact = one_of(facts(), generator)
+        return Turn(
+            one_of(fact.questions, generator), fact.answer.format(one_of(fact.values, generator))
+        )
+    follow_up = one_of(follow_ups(), generator)
+    return Turn(
+        one_of(follow_up.questions, generator),
+        followed(follow_up, Turn("", one_of(answers(), generator).text)),
+    )
+
+
+def second_turn(generator: np.random.Generator) -> Exchange:
+    """A question that depends on the exchange before it."""
+    before = opening(generator)
+    if generator.random() < 0.35:
+        told = typed(one_of(tellings(), generator), generator)
+        before = told.turn if generator.random() < 0.8 else before
+        fact = next((f for f in facts() if recalled(f, before) != f.untold), None)
+        if fact is not None and generator.random() < 0.7:
+            return Exchange(one_of(fact.questions, generator), recalled(fact, before), (before,))
+        fact = one_of(facts(), generator)
+        return Exchange(one_of(fact.questions, generator), recalled(fact, before), (before,))
+    follow_up = one_of(follow_ups(), generator)
+    reply = followed(follow_up, before)
+    return Exchange(one_of(follow_up.questions, generator), reply, (before,))
+
+
+def drawn(generator: np.random.Generator) -> Exchange:
+    """One training exchange, its question and what was said before as somebody may type them."""
+    chance = generator.random()
+    if chance < 0.3:
+        return typed(second_turn(generator), generator)
+    if chance < 0.36:
+        return typed(one_of(alone(), generator), generator)
+    source = tellings() if chance < 0.45 else own_questions()
+    exchange = typed(one_of(source, generator), generator)
+    if generator.random() < 0.5:
+        return replace(exchange, history=(opening(generator),))
+    return exchange
+
+
+def training(seed: int) -> list[Exchange]:
+    """The training exchanges; every written question is among them as it is written."""
+    generator = np.random.default_rng([seed, 3])
+    written = [*own_questions(), *tellings(), *alone()]
+    return written + [drawn(generator) for _ in range(TRAIN_SIZE - len(written))]
