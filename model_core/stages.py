@@ -148,7 +148,7 @@ class _Sums:
 
     @classmethod
     def of(cls, values: Floats) -> _Sums:
-        finite = values[values > -np.inf]
+        finite = values if values.min() > -np.inf else values[values > -np.inf]
         shifted = finite - finite.max()
         weights = np.exp(shifted)
         total = float(weights.sum())

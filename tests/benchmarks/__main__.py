@@ -16,6 +16,7 @@ BENCHMARKS = {
     "tracing": "tests.benchmarks.tracing",
     "training": "tests.benchmarks.training",
     "decoding": "tests.benchmarks.decoding",
+    "stages": "tests.benchmarks.stages",
     "window": "tests.benchmarks.window",
     "long": "tests.benchmarks.long",
 }
