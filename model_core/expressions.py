@@ -28,7 +28,8 @@ OF_MODULES = {
     "math": frozenset("cos erf exp inf log pi sin sqrt tanh".split()),
 }
 OF_INPUTS = frozenset(
-    "T astype copy dtype integers max mean min ndim reshape shape size sum swapaxes view".split()
+    "T argmax astype copy dtype integers max mean min ndim reshape shape size sum swapaxes "
+    "view".split()
 )
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

@@ -18,7 +18,6 @@ from model_core.ops.base import (
     Part,
     Term,
     at,
-    cell,
     filled,
     number,
     ones,
@@ -63,6 +62,31 @@ def _own_row(index: Index) -> tuple[tuple[Part, ...], Index]:
     return ((*at(*before), slice(None)),), (*(0 for _ in before), index[-1])
 
 
+def _counted(shares: Sequence[float], i: int) -> tuple[list[int], float]:
+    """Which entries of a row are summed in the gradient of entry i, and what its own one counts.
+
+    All of them, and 1. But for the largest share, all others and what these come to: 1 minus a
+    share close to 1 has lost its digits, the sum of the others has all of them.
+    """
+    entries = list(range(len(shares)))
+    if i != int(np.argmax(shares)):
+        return entries, 1.0
+    del entries[i]
+    return entries, math.fsum(shares[j] for j in entries)
+
+
+def _with_rest(term: Term, rest: float, counted: Sequence[Origin]) -> Term:
+    """A term times the sum of the other shares, and where these were read."""
+    factors = (*term.factors, rest)
+    label, origins = f"{term.label} * (the other shares)", (*term.origins, None, *counted)
+    return term._replace(label=label, value=math.prod(factors), factors=factors, origins=origins)
+
+
+def _is_largest(out: str) -> str:
+    """A NumPy expression: whether an entry is the (first) largest one of its row."""
+    return f"(np.arange({out}.shape[-1]) == {out}.argmax(axis=-1, keepdims=True))"
+
+
 class Softmax(Op):
     """Each row of the last axis as shares that sum to 1; a row of only -inf gives zeros.
 
@@ -86,9 +110,11 @@ class Softmax(Op):
         return np.divide(out, _row_sums(out), out=out)
 
     def backward(self, d_out: Array, out: Array, x: Array) -> tuple[Array | None, ...]:
-        # d x_i = y_i · (d y_i - sum over j of d y_j · y_j)
-        along = np.vecdot(d_out, out)[..., None]
-        d_x = np.subtract(d_out, along)
+        # d x_i = y_i · (d y_i - sum over j of d y_j · y_j). Adding a number to all d y of a row
+        # changes nothing: without what they have in common, the second sum of a row with a share
+        # close to 1 is small, and has all its digits.
+        d_x = np.subtract(d_out, np.vecdot(d_out, out)[..., None])
+        d_x -= np.vecdot(d_x, out)[..., None]
         d_x *= out
         return (d_x,)
 
@@ -124,13 +150,18 @@ class Softmax(Op):
         at_row, i = index[:-1], index[-1]
         gradients, shares = row(d_out, at_row).tolist(), row(out, at_row).tolist()
         own, share = gradients[i], shares[i]
-        read_at = Origin(out.name, index)
-        origins = (read_at, Origin(d_out.name, index, "gradient"))
-        label = f"y[{i}] * dy[{i}]"
-        terms = [Term(label, d_out.name, index, share * own, (share, own), origins)]
-        parts = []
-        for j, (d, y) in enumerate(zip(gradients, shares, strict=True)):
-            place = (*at_row, j)
+        counted, rest = _counted(shares, i)
+        read_at, own_origin = Origin(out.name, index), Origin(d_out.name, index, "gradient")
+        own_text, steps = number(own), {"own": own, "share": share}
+        term = Term(f"y[{i}] * dy[{i}]", d_out.name, index, share * own, (share, own))
+        term = term._replace(origins=(read_at, own_origin))
+        if len(counted) < len(shares):
+            own_text += f" * ({total([number(shares[j]) for j in counted])})"
+            steps["rest"] = rest
+            term = _with_rest(term, rest, [Origin(out.name, (*at_row, j)) for j in counted])
+        terms, parts = [term], []
+        for j in counted:
+            d, y, place = gradients[j], shares[j], (*at_row, j)
             terms.append(
                 Term(
                     f"-y[{i}] * dy[{j}] * y[{j}]",
@@ -142,10 +173,9 @@ class Softmax(Op):
                 )
             )
             parts.append(f"{number(d)} * {number(y)}")
-        along = math.fsum(d * y for d, y in zip(gradients, shares, strict=True))
-        text = f"{number(share)} * ({number(own)} - ({total(parts)}))"
-        steps = {"along": along, "own": own, "share": share}
-        return Explanation(share * (own - along), text, tuple(terms), steps)
+        steps["along"] = along = math.fsum(gradients[j] * shares[j] for j in counted)
+        text = f"{number(share)} * ({own_text} - ({total(parts)}))"
+        return Explanation(share * (own * rest - along), text, tuple(terms), steps)
 
     def expression(self, names: Sequence[str]) -> str:
         x = names[0]
@@ -153,7 +183,8 @@ class Softmax(Op):
         return f"{power} / np.maximum({power}.sum(axis=-1, keepdims=True), {TINY})"
 
     def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
-        return f"{out} * ({d_out} - ({d_out} * {out}).sum(axis=-1, keepdims=True))"
+        above = f"({d_out} - ({d_out} * {out}).sum(axis=-1, keepdims=True))"
+        return f"{out} * ({above} - ({above} * {out}).sum(axis=-1, keepdims=True))"
 
     def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
         return _own_row(index)
@@ -184,9 +215,20 @@ class LogSoftmax(Op):
         return np.subtract(out, np.log(sums, out=sums), out=out)
 
     def backward(self, d_out: Array, out: Array, x: Array) -> tuple[Array | None, ...]:
-        d_x = np.exp(out)
-        d_x *= d_out.sum(axis=-1, keepdims=True)
-        return (np.subtract(d_out, d_x, out=d_x),)
+        # d x_i = d y_i - p_i · (sum of all d y), with p = e^y. The largest p of a row may be so
+        # close to 1 that d y_i - p_i · d y_i loses its digits: there it is, of the others alone,
+        # d y_i · (sum of their p) - p_i · (sum of their d y).
+        shares, d_x = np.exp(out, order="C"), d_out.copy()
+        rows, d_rows = (array.reshape(-1, out.shape[-1]) for array in (shares, d_x))
+        largest = np.arange(len(rows)), out.reshape(rows.shape).argmax(axis=-1)
+        share, own = rows[largest], d_rows[largest]
+        rows[largest] = d_rows[largest] = 0.0
+        column = ones(out.shape[-1], out.dtype)
+        rest, along = np.matmul(rows, column)[:, 0], np.matmul(d_rows, column)[:, 0]
+        rows *= (along + own)[:, None]
+        d_rows -= rows
+        d_rows[largest] = own * rest - share * along
+        return (d_x,)
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
         x = operands[0]
@@ -210,13 +252,19 @@ class LogSoftmax(Op):
         self, which: int, index: Index, d_out: Operand, out: Operand, operands: Sequence[Operand]
     ) -> Explanation:
         at_row, i = index[:-1], index[-1]
-        gradients = row(d_out, at_row).tolist()
-        own, logarithm = gradients[i], cell(out, index)
-        share = math.exp(logarithm)
+        gradients, logarithms = row(d_out, at_row).tolist(), row(out, at_row).tolist()
+        own, share = gradients[i], math.exp(logarithms[i])
+        counted, rest = _counted([math.exp(y) for y in logarithms], i)
         own_origin = Origin(d_out.name, index, "gradient")
-        terms = [Term(f"dy[{i}]", d_out.name, index, own, (), (own_origin,))]
-        for j, d in enumerate(gradients):
-            origin = Origin(d_out.name, (*at_row, j), "gradient")
+        own_text, steps = number(own), {"own": own, "share": share}
+        term = Term(f"dy[{i}]", d_out.name, index, own, (own,), (own_origin,))
+        if len(counted) < len(logarithms):
+            own_text += f" * ({total([f'exp({number(logarithms[j])})' for j in counted])})"
+            steps["rest"] = rest
+            term = _with_rest(term, rest, [Origin(out.name, (*at_row, j)) for j in counted])
+        terms = [term]
+        for j in counted:
+            d, origin = gradients[j], Origin(d_out.name, (*at_row, j), "gradient")
             terms.append(
                 Term(
                     f"-exp(y[{i}]) * dy[{j}]",
@@ -227,11 +275,10 @@ class LogSoftmax(Op):
                     (None, None, origin, Origin(out.name, index)),
                 )
             )
-        along = math.fsum(gradients)
-        sum_of_all = total([number(d) for d in gradients])
-        text = f"{number(own)} - exp({number(logarithm)}) * ({sum_of_all})"
-        steps = {"along": along, "own": own, "share": share}
-        return Explanation(own - share * along, text, tuple(terms), steps)
+        steps["along"] = along = math.fsum(gradients[j] for j in counted)
+        sum_of_counted = total([number(gradients[j]) for j in counted])
+        text = f"{own_text} - exp({number(logarithms[i])}) * ({sum_of_counted})"
+        return Explanation(own * rest - share * along, text, tuple(terms), steps)
 
     def expression(self, names: Sequence[str]) -> str:
         x = names[0]
@@ -239,7 +286,11 @@ class LogSoftmax(Op):
         return f"{shifted} - np.log(np.exp({shifted}).sum(axis=-1, keepdims=True))"
 
     def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
-        return f"{d_out} - np.exp({out}) * {d_out}.sum(axis=-1, keepdims=True)"
+        largest, end = _is_largest(out), "sum(axis=-1, keepdims=True)"
+        rest = f"np.where({largest}, 0.0, np.exp({out})).{end}"
+        along = f"np.where({largest}, 0.0, {d_out}).{end}"
+        plain = f"{d_out} - np.exp({out}) * {d_out}.{end}"
+        return f"np.where({largest}, {d_out} * {rest} - np.exp({out}) * {along}, {plain})"
 
     def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
         return _own_row(index)

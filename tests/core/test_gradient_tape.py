@@ -263,8 +263,9 @@ def test_a_tape_that_grew_while_decoding_gives_the_gradients_of_a_whole_pass(kin
     assert got.sites == wanted.sites
     for name in [*wanted.sites, *wanted.parameters]:
         error = np.abs(got.gradient_of(name) - wanted.gradient_of(name)).max(initial=0.0)
-        # a key's bias moves all scores of a row alike: what is left of its gradient is rounding
-        tolerance = 1e-4 if name.endswith(".b_k") else 1e-5
+        # Two passes that round in different ways, each of which may be off by 1e-5. A key's bias
+        # moves all scores of a row alike: what is left of its gradient is rounding.
+        tolerance = 1e-4 if name.endswith(".b_k") else 2e-5
         assert error <= tolerance * size_of(wanted, name), name
 
 

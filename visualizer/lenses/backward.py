@@ -129,16 +129,24 @@ def _own_gradient(part: Part) -> Marked:
 def _softmax(part: Part) -> Lines:
     steps = part.told.steps
     share = mark(part.figure(steps["share"]), Origin(part.share.out.name, part.index))
-    inside = "(" + _own_gradient(part) + f" - {part.factor(steps['along'])})"
-    rule = Piece("y·(dy - Σ dy·y) =", "muted")
-    return ((rule, piece(share + "·" + inside)), (piece(share + "·" + inside),))
+    inside = "(" + _counted(part) + f" - {part.factor(steps['along'])})"
+    rule = "y·(dy·(1 - y) - (Σ dy·y - dy·y)) =" if "rest" in steps else "y·(dy - Σ dy·y) ="
+    return ((Piece(rule, "muted"), piece(share + "·" + inside)), (piece(share + "·" + inside),))
 
 
 def _log_softmax(part: Part) -> Lines:
     steps = part.told.steps
     share, along = part.figure(steps["share"]), part.factor(steps["along"])
-    line = piece(_own_gradient(part) + f" - {share}·{along}")
-    return ((Piece("dy - e^y·Σ dy =", "muted"), line), (line,))
+    line = piece(_counted(part) + f" - {share}·{along}")
+    rule = "dy·(1 - e^y) - e^y·(Σ dy - dy) =" if "rest" in steps else "dy - e^y·Σ dy ="
+    return ((Piece(rule, "muted"), line), (line,))
+
+
+def _counted(part: Part) -> Marked:
+    """The cell's own gradient; at the largest share of a row, times what the others come to."""
+    rest = part.told.steps.get("rest")
+    own = _own_gradient(part)
+    return own if rest is None else own + f"·{part.factor(rest)}"
 
 
 _WAYS: dict[str, Callable[[Part], Lines]] = {"softmax": _softmax, "log_softmax": _log_softmax}
