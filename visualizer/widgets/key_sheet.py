@@ -50,7 +50,8 @@ class KeySheet(Canvas):
         title = self.face(fonts.TITLE, bold=True)
         keys_w = max((bold.width(keys) for keys, _ in self._lines), default=0.0)
         text_w = max((face.width(text) for _, text in self._lines), default=0.0)
-        line = 1.95 * em
+        # closer together where a low window has no room for them all
+        line = min(1.95 * em, (self.height() - 6.4 * em) / max(len(self._lines), 1))
         width = keys_w + text_w + 6.5 * em
         height = len(self._lines) * line + 5.6 * em
         sheet = QRectF((self.width() - width) / 2, (self.height() - height) / 2, width, height)
