@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from model_core import Saved, bundled, open_checkpoint, save_checkpoint
+from model_core.chat import source_of
 from model_core.decoding import GREEDY_TEMPERATURE
 from model_core.sampling import distribution
 from model_core.threads import limit_blas_threads
@@ -72,12 +73,13 @@ def compute(
     model = entry.model
     if model.config.input == "matrix":
         return _compute_matrix(entry, inputs, number, started)
-    encoding = model.tokenizer.encode_source(inputs.source)
-    unknown = tuple(UnknownWord(word.position, word.text) for word in encoding.unknown)
     limit = model.config.max_seq_len
-    length = len(encoding.ids)
     if not inputs.source.strip():
         return Run(number, inputs, "empty", limit=limit)
+    # of a chat model the prompt: that is what is read, too long, or unknown in some place
+    encoding = model.tokenizer.encode_source(source_of(model.card, inputs.source))
+    unknown = tuple(UnknownWord(word.position, word.text) for word in encoding.unknown)
+    length = len(encoding.ids)
     if inputs.target is not None:
         length = max(length, 1 + len(model.tokenizer.encode_target(inputs.target).ids))
     if length > limit:
