@@ -15,8 +15,9 @@ from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from tests.gui.live_window import checkpoint, live  # noqa: F401
 from tests.gui.samples import FONT, LEFT_BUTTON, ROOT, at, matrix
-from visualizer import fonts
+from visualizer import actions, fonts, navigation
 from visualizer.lenses import keeping
 from visualizer.lenses.blocks import MOST_READ, largest, largest_cell, spans
 from visualizer.theme import THEMES
@@ -204,19 +205,40 @@ def test_buttons_minimap_bar_and_cells_do_not_cover_each_other(qtbot, heatmap, s
 
 
 def test_the_window_stays_while_one_steps_and_comes_back_with_the_shape(heatmap):
+    heatmap.set_matrix(matrix(200, 120, axes=("T", "S")))
     view = looked_at(heatmap, 80, 20, 40, 20)
-    heatmap.set_matrix(matrix(200, 120, values=np.zeros((200, 120), np.float32)))
+    zeros = np.zeros((200, 120), np.float32)
+    heatmap.set_matrix(matrix(200, 120, values=zeros, axes=("T", "S")))
     assert heatmap.viewport == view
     # one row more, as at the next token
-    heatmap.set_matrix(matrix(201, 120))
-    assert heatmap.viewport.window == view.window
+    heatmap.set_matrix(matrix(201, 120, axes=("T", "S")))
     # another record of the same tokens, with columns of another kind
-    heatmap.set_matrix(matrix(201, 32, cells="dimension"))
+    heatmap.set_matrix(matrix(201, 32, axes=("T", "K")))
     assert heatmap.viewport.window == (80, 20, 0, 32)
-    heatmap.set_matrix(matrix(201, 120))
+    heatmap.set_matrix(matrix(201, 120, axes=("T", "S")))
     assert heatmap.viewport.window == view.window
-    heatmap.set_matrix(matrix(50, 120))
-    assert heatmap.viewport.window == (0, 50, 40, 20)
+    # fewer tokens
+    heatmap.set_matrix(matrix(50, 120, axes=("T", "S")))
+    assert heatmap.viewport.window == (30, 20, 40, 20)
+    heatmap.set_matrix(matrix(10, 120, axes=("T", "S")))
+    assert heatmap.viewport.window == (0, 10, 40, 20)
+
+
+def test_the_current_row_stays_in_view_where_it_was_and_comes_into_view_on_the_other_side(heatmap):
+    looked_at(heatmap, 80, 20, 40, 20)
+    heatmap.set_matrix(matrix(200, 120, axes=("S", "S"), current_row=95))
+    window = (80, 20, 40, 20)
+    for row in range(96, 110):
+        heatmap.set_matrix(matrix(200, 120, axes=("S", "S"), current_row=row))
+        assert heatmap.viewport.rows.has(row)
+        assert heatmap.viewport.rows.first <= row - 15
+    assert heatmap.viewport.window != window
+    # out of view it is left alone
+    looked_at(heatmap, *window)
+    heatmap.set_matrix(matrix(200, 120, axes=("S", "S"), current_row=111))
+    assert heatmap.viewport.window == window
+    heatmap.set_matrix(matrix(90, 120, axes=("T", "S"), current_row=4))
+    assert heatmap.viewport.contains(4, 45)
 
 
 def test_a_chosen_cell_is_scrolled_into_view_without_a_word(qtbot, heatmap):
@@ -395,3 +417,24 @@ def test_what_is_kept_for_a_run_goes_with_it_and_is_bounded():
     assert owner in keeping._kept
     del owner
     assert not any(isinstance(kept, Owner) for kept in keeping._kept)
+
+
+def test_the_keys_of_the_stage_zoom_and_a_link_brings_its_cell_into_view(live):  # noqa: F811
+    live.store.dispatch(navigation.go_to_site, "encoder.layers.0.self_attn.q")
+    stage = live.window.stage
+    shown = stage.pages["record"].heatmap
+    stage.setFocus()
+    live.qtbot.waitUntil(shown.isVisible)
+    for _ in range(3):
+        QTest.keyClicks(stage, "+")
+    view = shown.viewport
+    assert not view.is_whole and shown.minimap.isVisible()
+    last = view.columns.size - 1
+    assert not view.contains(0, last)
+    live.store.dispatch(actions.select_cell, (0, last))
+    assert shown.viewport.contains(0, last)
+    # numbers choose heads as before
+    QTest.keyClicks(stage, "2")
+    assert live.state.head == 1
+    QTest.keyClicks(stage, "0")
+    assert shown.viewport.is_whole

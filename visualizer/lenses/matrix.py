@@ -170,6 +170,7 @@ def picture(
         low=low,
         high=high,
         source=_source(record, part),
+        axes=part.letters,
         owner=tape,
         cell_index=part.cell_index,
         decimals=words.decimals,

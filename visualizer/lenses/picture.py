@@ -27,6 +27,7 @@ class Matrix:
     decimals: of the numbers in the cells, where they fit
     unit: the power of ten that the numbers in the cells are written in, which the words name
     cells: what a cell is to its row and its column, for its name in words
+    axes: the letters of rows and columns in the record, by which a zoom knows its place again
     owner: the tape: pictures of one owner with equal sources and shapes have the same numbers
     """
 
@@ -49,6 +50,7 @@ class Matrix:
     decimals: int = 2
     unit: float = 1.0
     cells: Literal["attention", "dimension", "token", "plain"] = "plain"
+    axes: tuple[str, str] = ("", "")
     owner: object = None
 
 

@@ -56,7 +56,7 @@ class HeatMap(Zoomable):
             matrix is not None and before is not None and _places_key(matrix) == _places_key(before)
         )
         if matrix is not None:
-            self.carry_view(matrix.values.shape, matrix.cells)
+            self.carry_view(before, matrix)
         self._matrix = matrix
         self._image = None
         if not same_places:

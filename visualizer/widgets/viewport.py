@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 # Fewer rows or columns than these are no picture any more.
 LEAST_SPAN = 4
@@ -32,6 +32,9 @@ class Axis:
     def end(self) -> int:
         return self.first + self.count
 
+    def has(self, cell: int) -> bool:
+        return self.first <= cell < self.end
+
     def scaled(self, factor: float, at: float) -> Axis:
         """`factor` times as many cells; what lies at the share `at` of the width stays there."""
         count = round(self.count * factor)
@@ -53,10 +56,10 @@ class Axis:
         return self._from(cell + 0.5 - self.count / 2, self.count)
 
     def carried(self, size: int) -> Axis:
-        """The same cells of an axis of another size, all of it where it has not got them."""
-        if self.is_whole or self.end > size:
+        """As many cells of an axis of another size, the same ones where it has them."""
+        if self.is_whole or self.count >= size:
             return Axis.all_of(size)
-        return replace(self, size=size)
+        return Axis(size, min(self.first, size - self.count), self.count)
 
     def _from(self, first: float, count: int) -> Axis:
         return Axis(self.size, min(max(round(first), 0), self.size - count), count)
@@ -88,8 +91,7 @@ class Viewport:
         return self.rows.first, self.rows.count, self.columns.first, self.columns.count
 
     def contains(self, row: int, column: int) -> bool:
-        rows, columns = self.rows, self.columns
-        return rows.first <= row < rows.end and columns.first <= column < columns.end
+        return self.rows.has(row) and self.columns.has(column)
 
     def zoomed(self, factor: float, down: float, across: float, aspect: float) -> Viewport:
         """`factor` times as many cells, about the point at these shares of height and width.
@@ -121,23 +123,30 @@ class Viewport:
 
 
 class Memory:
-    """What was last looked at, so that stepping away and back finds the place again.
+    """What was last looked at along each kind of axis, so that stepping away and back finds it.
 
-    Rows are tokens of the same sentence everywhere and are kept as far as there are so many;
-    columns are kept among columns of one kind.
+    The kinds are letters: source tokens, target tokens, numbers of a vector.
     """
 
     def __init__(self) -> None:
-        self._columns: dict[object, Axis] = {}
+        self._axes: dict[tuple[bool, str], Axis] = {}
 
-    def carried(self, old: Viewport, kind: object, shape: tuple[int, int], new: object) -> Viewport:
-        """The viewport for a matrix of this shape, after `old` with columns of another kind."""
-        self._columns[kind] = old.columns
-        columns = old.columns if kind == new else self._columns.get(new)
-        return Viewport(
-            old.rows.carried(shape[0]),
-            Axis.all_of(shape[1]) if columns is None else columns.carried(shape[1]),
-        )
+    def carried(
+        self,
+        old: Viewport,
+        kinds: tuple[str, str],
+        shape: tuple[int, int],
+        new_kinds: tuple[str, str],
+    ) -> Viewport:
+        """The viewport for a matrix of this shape with axes of these kinds, after `old`."""
+        found = []
+        for down in (True, False):
+            axis, place = (old.rows, 0) if down else (old.columns, 1)
+            self._axes[down, kinds[place]] = axis
+            kept = self._axes.get((down, new_kinds[place]))
+            size = shape[place]
+            found.append(Axis.all_of(size) if kept is None else kept.carried(size))
+        return Viewport(found[0], found[1])
 
     def forget(self) -> None:
-        self._columns.clear()
+        self._axes.clear()

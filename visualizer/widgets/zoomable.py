@@ -48,7 +48,6 @@ class Zoomable(Canvas):
         self._selected: tuple[int, int] | None = None
         self._words = ZoomWords()
         self._view: Viewport | None = None
-        self._kind: object = None
         self._memory = Memory()
         self._gestures = ZoomGestures()
         self.zoom_buttons = ZoomButtons(self)
@@ -176,13 +175,25 @@ class Zoomable(Canvas):
             self.minimap.set_view(view)
         self.minimap.setVisible(layout.minimap is not None)
 
-    def carry_view(self, shape: tuple[int, int], kind: object) -> None:
-        """The next matrix has this shape; the part on show stays as far as it has it."""
-        if self._view is None:
+    def carry_view(self, before: Matrix | None, matrix: Matrix) -> None:
+        """Another matrix follows: the part on show stays as far as the new one has it.
+
+        Who has the current token's row in view keeps it there while stepping.
+        """
+        view, shape, row = self._view, matrix.values.shape, matrix.current_row
+        if view is None:
             self._view = Viewport.whole(shape)
-        elif (self._view.shape, self._kind) != (shape, kind):
-            self._view = self._memory.carried(self._view, self._kind, shape, kind)
-        self._kind = kind
+            return
+        if before is not None and (view.shape, before.axes) != (shape, matrix.axes):
+            view = self._memory.carried(view, before.axes, shape, matrix.axes)
+        elif view.shape != shape:
+            view = Viewport.whole(shape)
+        if row is not None and row < shape[0] and before is not None:
+            old = before.current_row
+            was_seen = old is not None and self._view is not None and self._view.rows.has(old)
+            if was_seen or before.axes[0] != matrix.axes[0]:
+                view = Viewport(view.rows.showing(row), view.columns)
+        self._view = view
 
     def set_theme(self, theme: Theme) -> None:
         self.zoom_buttons.set_theme(theme)
