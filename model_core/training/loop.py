@@ -15,7 +15,6 @@ from model_core.training.batching import Batch, Example, collate, epoch
 from model_core.training.optimiser import Adam, clip_gradients, learning_rate_at
 from model_core.transformer import Dropout
 
-
 KEPT_TAPES = 48
 
 

@@ -95,9 +95,9 @@ def card(data: ChatData, model: Model, used: Recipe) -> dict[str, Any]:
 def check(data: ChatData, model: Model) -> Iterator[str]:
     """Measure a model and say in lines what came out."""
     for m in measures.measure(model):
-        yield f"{m.name}: {m.hits} of {m.of}, {100 * m.hits / m.of:.1f} %"
+        yield f"{m.told}: {m.hits} of {m.of}, {100 * m.hits / m.of:.1f} %"
     for exchange, reply in measures.misses(model, measures.unseen()):
-        yield f"  missed: {exchange.question} - {reply}"
+        yield f"  unseen and missed: {exchange.question} - {reply}"
 
 
 def sentence(generator: np.random.Generator) -> Exchange:

@@ -25,9 +25,10 @@ TEMPERATURE = 0.8
 
 @dataclass(frozen=True)
 class Measure:
-    """One figure: how many of so many."""
+    """One figure: how many of so many; `name` in the card, `told` to a person."""
 
     name: str
+    told: str
     hits: int
     of: int
 
@@ -65,8 +66,9 @@ def misses(model: Model, asked: Sequence[Exchange]) -> list[tuple[Exchange, str]
     ]
 
 
-def measured(model: Model, name: str, asked: Sequence[Exchange]) -> Measure:
-    return Measure(name, len(asked) - len(misses(model, asked)), len(asked))
+def measured(model: Model, name: str, told: str, asked: Sequence[Exchange]) -> Measure:
+    """How many exchanges go right at greedy."""
+    return Measure(name, told, len(asked) - len(misses(model, asked)), len(asked))
 
 
 def unseen(name: str = "unseen") -> list[Exchange]:
@@ -92,19 +94,22 @@ def whole_answers() -> set[str]:
 def measure(model: Model) -> list[Measure]:
     """All figures, in the order in which they are told."""
     own = list(own_questions())
-    asked = [*own, *tellings(), *alone()]
-    drawn_replies = replies(model, asked, TEMPERATURE)
+    alike = [*own, *tellings(), *alone()]
+    said = replies(model, alike, TEMPERATURE)
     whole = whole_answers()
     return [
-        measured(model, "own questions", own),
-        measured(model, "told and alone", [*tellings(), *alone()]),
-        measured(model, "unseen rephrasings", unseen()),
-        measured(model, "tuning rephrasings", unseen("tuning")),
-        measured(model, "second turns", second_turns()),
-        measured(model, "own questions after an exchange", after_an_exchange()),
+        measured(model, "own_questions", "own questions, greedy", own),
+        measured(model, "told_or_alone", "facts told, follow-ups alone", [*tellings(), *alone()]),
+        measured(model, "unseen", "unseen rephrasings", unseen()),
+        measured(model, "tuning", "rephrasings that sizes were chosen by", unseen("tuning")),
+        measured(model, "two_turns", "two-turn exchanges", second_turns()),
+        measured(
+            model, "after_an_exchange", "own questions after another one", after_an_exchange()
+        ),
         Measure(
+            "whole_answers",
             f"whole answers at temperature {TEMPERATURE}",
-            sum(reply in whole for reply in drawn_replies),
-            len(drawn_replies),
+            sum(reply in whole for reply in said),
+            len(said),
         ),
     ]
