@@ -38,6 +38,7 @@ ON_STAGE: dict[tuple[Qt.Key, Qt.KeyboardModifier], Action] = {
     (_KEY.Key_A, _PLAIN): partial(actions.toggle_page, page="attention"),
     (_KEY.Key_A, _SHIFT): partial(actions.toggle_page, page="heads"),
     (_KEY.Key_L, _PLAIN): partial(actions.toggle_page, page="lens"),
+    (_KEY.Key_D, _PLAIN): partial(actions.toggle_page, page="decoding"),
     (_KEY.Key_G, _PLAIN): actions.toggle_showing,
     (_KEY.Key_Backspace, _PLAIN): trail.go_back,
 }
@@ -57,6 +58,7 @@ SHEET = (
     "keys.flow",
     "keys.attention",
     "keys.lens",
+    "keys.decoding",
     "keys.gradients",
     "keys.back",
     "keys.copy",

@@ -15,6 +15,7 @@ from visualizer.panels.prediction import PredictionPanel
 from visualizer.panels.residual import ResidualPanel
 from visualizer.panels.stage import StagePanel
 from visualizer.panels.transport import TransportPanel
+from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.controls import rule
@@ -48,6 +49,8 @@ class Workspace(QWidget):
             self.transport,
         )
         self._lay_out()
+        # behind the stage, which then knows its page
+        store.changed.connect(self._on_changed)
         # A click on what is painted takes the keys out of a text field, to the stage.
         for panel in self.panels[2:]:
             for canvas in panel.findChildren(Canvas):
@@ -60,7 +63,8 @@ class Workspace(QWidget):
         middle.addWidget(self.map)
         middle.addWidget(rule(vertical=True))
         middle.addWidget(self.stage, 1)
-        middle.addWidget(rule(vertical=True))
+        self.edge = rule(vertical=True)
+        middle.addWidget(self.edge)
         self.right = QWidget()
         self.right.setProperty("role", "surface")
         right = QVBoxLayout(self.right)
@@ -96,9 +100,23 @@ class Workspace(QWidget):
         """Draw every panel from the state as it is."""
         for panel in self.panels:
             panel.refresh()
+        self._make_room()
+
+    def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
+        if fields & {"page", "model", "run"}:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """The page on the stage may have the room at the right as well."""
+        hides = self.stage.page.hides_right
+        self.edge.setVisible(not hides)
+        self.right.setVisible(not hides)
+        for panel in (self.residual, self.prediction, self.logit_lens):
+            panel.rest(hides)
 
     def retire(self) -> None:
         """Listen no more, and go."""
+        self._store.changed.disconnect(self._on_changed)
         for panel in self.panels:
             panel.retire()
         self.hide()

@@ -22,12 +22,16 @@ class Page(Plain):
     shows_cell: whether the card with the cell's arithmetic lies below; a page that says no has
         its own
     shows_gradients: whether there are gradients to be chosen in place of the values
+    hides_right: whether it has the room of the panels at the right as well
+    ahead: of the fields that change before a run has come, those that it shows
     carriers: the canvases that carry the run's numbers (see panels.base.Panel)
     """
 
     name: ClassVar[PageName]
     shows_cell: ClassVar[bool] = True
     shows_gradients: ClassVar[bool] = True
+    hides_right: ClassVar[bool] = False
+    ahead: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -32,6 +32,8 @@ class Panel(Plain):
         super().__init__(parent)
         self.store = store
         self.carriers: tuple[Canvas, ...] = ()
+        # what has changed while nobody saw the panel; None while it is seen
+        self._missed: frozenset[str] | None = None
         store.changed.connect(self._on_changed)
 
     # What a panel overrides.
@@ -49,6 +51,16 @@ class Panel(Plain):
         """Draw everything."""
         with self.store.drawing() as state:
             self._show(state, FIELDS)
+
+    def rest(self, rests: bool) -> None:
+        """Draw nothing while nobody sees the panel, and all that has changed once it is seen."""
+        if rests and self._missed is None:
+            self._missed = frozenset()
+        elif not rests and self._missed is not None:
+            missed, self._missed = self._missed, None
+            if missed:
+                with self.store.drawing() as state:
+                    self._show(state, missed)
 
     def retire(self) -> None:
         """Another panel takes this one's place: listen no more."""
@@ -72,7 +84,10 @@ class Panel(Plain):
             canvas.set_ground(role)
 
     def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
-        if fields & (self.watches | LOOK):
+        seen = fields & (self.watches | LOOK)
+        if seen and self._missed is not None:
+            self._missed |= fields
+        elif seen:
             self._show(new, fields)
 
     def _show(self, state: ViewState, fields: frozenset[str]) -> None:

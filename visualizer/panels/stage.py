@@ -19,6 +19,7 @@ from visualizer.lenses.target_choice import target_choice
 from visualizer.menus import Menu
 from visualizer.pages.attention import AttentionPage
 from visualizer.pages.base import Page
+from visualizer.pages.decoding import DecodingPage
 from visualizer.pages.heads import HeadsPage
 from visualizer.pages.layers import LayersPage
 from visualizer.pages.lens import LensPage
@@ -65,7 +66,11 @@ WATCHED = POINTER | {
     "readings",
     "difference",
     "check",
+    "inputs",
+    "bench",
 }
+# Of these a page tells whether it shows them before their run has come.
+AHEAD = frozenset({"inputs", "bench"})
 # What may change without the heading and the words above the page being read anew.
 QUIET = POINTER | {"selected", "editing", "audit", "difference", "check"}
 PAGES: tuple[type[Page], ...] = (
@@ -74,10 +79,11 @@ PAGES: tuple[type[Page], ...] = (
     AttentionPage,
     HeadsPage,
     LensPage,
+    DecodingPage,
     ParameterPage,
 )
 # The pages that have a tab of their own, and those that belong under another's.
-TABS: tuple[PageName, ...] = ("record", "layers", "attention", "lens")
+TABS: tuple[PageName, ...] = ("record", "layers", "attention", "lens", "decoding")
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
 
 
@@ -193,6 +199,10 @@ class StagePanel(Panel):
         if page is not self.page:
             self.page, fields = page, FIELDS
             self.body.setCurrentWidget(page)
+        elif fields <= AHEAD:
+            if fields & page.ahead:
+                page.draw(state, fields)
+            return
         # of all pages only the logit lens's tells of its readings in words
         if not fields <= (QUIET if self.page.name == "lens" else QUIET | {"readings"}):
             self._draw_tabs(state)

@@ -1,0 +1,217 @@
+"""The decoding bench: how the next token is chosen, stage by stage; below it room for more."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from visualizer import bench_actions
+from visualizer.bench import BY_ID
+from visualizer.i18n import tr
+from visualizer.lenses.board import board
+from visualizer.lenses.caption import Caption
+from visualizer.lenses.pipeline import chosen, draws, staged
+from visualizer.lenses.pipeline_words import decoding_caption, draw_many_title, draw_words
+from visualizer.pages.base import Page
+from visualizer.state import ViewState, reads_matrix
+from visualizer.store import Store
+from visualizer.widgets.cell_line import CellLine
+from visualizer.widgets.controls import Choice, card, push_button
+from visualizer.widgets.draw_bar import DrawBar
+from visualizer.widgets.pipeline_columns import PipelineColumns
+from visualizer.widgets.sampling_controls import SamplingControls
+from visualizer.widgets.text_block import TextBlock
+
+# Shares of the height for the stages, and for what lies below them.
+UPPER, LOWER = 45, 55
+WATCHED = frozenset(
+    {"run", "cursor", "model", "inputs", "bench", "language", "count_from", "decimals_chosen"}
+)
+
+
+class DecodingPage(Page):
+    """A click on a token keeps it in view; sliders show at once what they change.
+
+    lower: what lies below the stages; hidden until something is put there and shown
+    """
+
+    name = "decoding"
+    shows_cell = False
+    shows_gradients = False
+    hides_right = True
+    ahead = frozenset({"inputs", "bench"})
+
+    def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
+        super().__init__(store, cell, parent)
+        em = self.em
+        self.columns, self.bar = PipelineColumns(), DrawBar()
+        self.sampling = SamplingControls(in_a_row=True)
+        self.tools = self.sampling
+        self.said = TextBlock(2)
+        self.again, self.of_run, self.many, self.forget = (
+            push_button(kind="quiet") for _ in "1234"
+        )
+        self.sort, self.scale = Choice(), Choice()
+        picture, inside = card()
+        inside.setContentsMargins(
+            round(0.9 * em), round(0.6 * em), round(0.9 * em), round(0.5 * em)
+        )
+        inside.setSpacing(round(0.4 * em))
+        both = QHBoxLayout()
+        both.setSpacing(round(1.2 * em))
+        both.addWidget(self.columns, 1)
+        both.addWidget(self.bar)
+        inside.addLayout(both, 1)
+        row = QHBoxLayout()
+        row.setSpacing(round(0.5 * em))
+        row.addWidget(self.said, 1)
+        for widget in (self.again, self.of_run, self.many, self.forget):
+            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        for choice in (self.sort, self.scale):
+            row.addSpacing(round(0.5 * em))
+            row.addWidget(choice, 0, Qt.AlignmentFlag.AlignVCenter)
+        inside.addLayout(row)
+        self.lower = QWidget(self)
+        self.lower.hide()
+        below = QVBoxLayout(self.lower)
+        below.setContentsMargins(0, 0, 0, 0)
+        body = QVBoxLayout(self)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.addWidget(picture, UPPER)
+        body.addWidget(self.lower, LOWER)
+        for canvas in (self.columns, self.bar, self.said):
+            canvas.set_ground("surface")
+        self.carriers = (self.columns, self.bar)
+        self.sampling.moved.connect(self._on_sampling)
+        self.columns.tokenHovered.connect(self._on_hovered)
+        self.columns.left.connect(self._on_left)
+        self.columns.tokenClicked.connect(self._on_clicked)
+        self.columns.sortWanted.connect(self._on_sort)
+        self.bar.tokenHovered.connect(self._on_bar_hovered)
+        self.bar.left.connect(self._on_left)
+        self.bar.tokenClicked.connect(self._on_bar_clicked)
+        self.again.clicked.connect(self._on_again)
+        self.of_run.clicked.connect(self._on_of_run)
+        self.many.clicked.connect(self._on_many)
+        self.forget.clicked.connect(self._on_forget)
+        self.sort.chosen.connect(self._on_order)
+        self.scale.chosen.connect(self._on_scale)
+
+    def available(self, state: ViewState) -> bool:
+        return state.model is not None and not reads_matrix(state.model)
+
+    def caption(self, state: ViewState) -> Caption | None:
+        return decoding_caption(state)
+
+    def tail(self, state: ViewState, caption: Caption) -> tuple[str, ...]:
+        return ()
+
+    def retranslate(self) -> None:
+        self.sampling.retranslate()
+        self.columns.describe(tr("decoding.columns"))
+        self.bar.describe(tr("decoding.draw"))
+        self.columns.set_empty_text(tr("decoding.none"))
+        self.again.setText(tr("decoding.again"))
+        self.again.setToolTip(tr("decoding.again.tip"))
+        self.of_run.setText(tr("decoding.of_run"))
+        self.many.setToolTip(tr("decoding.many.tip"))
+        self.forget.setText(tr("decoding.forget"))
+        self.sort.setToolTip(tr("decoding.sort"))
+        self.scale.setToolTip(tr("decoding.scale"))
+
+    def draw(self, state: ViewState, fields: frozenset[str]) -> None:
+        if not fields & WATCHED:
+            return
+        if fields & {"inputs", "language"}:
+            self.sampling.set_inputs(state.inputs)
+        found, shown, taken = staged(state), board(state), chosen(state)
+        self.columns.set_board(shown)
+        self.bar.set_draw(
+            draw_words(state),
+            None if found is None else found.distribution,
+            taken,
+            () if shown is None else shown.tokens,
+        )
+        self._say()
+        here, can_draw = bench_actions.bench(state), found is not None and draws(state.inputs)
+        self.again.setEnabled(can_draw)
+        self.many.setEnabled(can_draw)
+        self.many.setText(draw_many_title(here.times if can_draw else 0))
+        self.of_run.setVisible(can_draw and here.again > 0)
+        self.forget.setVisible(can_draw and here.times > 0)
+        orders = (tr("decoding.sorted"), tr("decoding.by_id"))
+        self.sort.set_options(orders, int(state.bench.sort == BY_ID))
+        self.scale.set_options((tr("decoding.linear"), tr("decoding.log")), int(state.bench.log))
+
+    def _say(self, token: int | None = None, place: int | None = None) -> None:
+        """The token pointed at or clicked with every digit, else what the draw did.
+
+        place: the column that is pointed at, the last one without it
+        """
+        shown, words = self.columns.board, draw_words(self.store.state)
+        if shown is None or words is None:
+            self.said.set_sentences()
+            return
+        token = shown.selected if token is None else token
+        if token is None:
+            self.said.set_sentences(*filter(None, (words.warning, words.sentence)))
+            return
+        layout = self.columns.layout_now()
+        assert layout is not None
+        columns = [column for column, _ in layout.columns]
+        column = columns[place] if place is not None else shown.column("renormalised")
+        assert column is not None
+        exact = tr(
+            "decoding.hover",
+            token=shown.tokens[token],
+            id=token,
+            stage=column.title,
+            value=column.exact(token),
+        )
+        self.said.set_sentences(exact, words.warning)
+
+    # What the user does.
+
+    def _on_sampling(self, name: str, value: object) -> None:
+        self.store.dispatch(bench_actions.set_sampling, name, value)
+
+    def _on_hovered(self, token: int, place: int) -> None:
+        self.bar.point_at(token)
+        self._say(token, place)
+
+    def _on_bar_hovered(self, token: int) -> None:
+        self.columns.point_at(token)
+        self._say(token)
+
+    def _on_left(self) -> None:
+        self.bar.point_at(None)
+        self.columns.point_at(None)
+        self._say()
+
+    def _on_clicked(self, token: int) -> None:
+        self.store.dispatch(bench_actions.choose_token, token)
+
+    def _on_bar_clicked(self, token: int) -> None:
+        self.columns.reveal(token)
+        self.store.dispatch(bench_actions.choose_token, token)
+
+    def _on_again(self) -> None:
+        self.store.dispatch(bench_actions.draw_again)
+
+    def _on_of_run(self) -> None:
+        self.store.dispatch(bench_actions.draw_as_run)
+
+    def _on_many(self) -> None:
+        self.store.dispatch(bench_actions.draw_many)
+
+    def _on_forget(self) -> None:
+        self.store.dispatch(bench_actions.forget_draws)
+
+    def _on_sort(self, stage: str) -> None:
+        self.store.dispatch(bench_actions.sort_by, stage)
+
+    def _on_order(self, place: int) -> None:
+        self.store.dispatch(bench_actions.sort_or_not, not place)
+
+    def _on_scale(self, place: int) -> None:
+        self.store.dispatch(bench_actions.set_log, bool(place))

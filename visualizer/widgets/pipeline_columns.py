@@ -1,0 +1,352 @@
+"""Every stage from the logits to the draw as bars, side by side, over the whole vocabulary."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from visualizer import fonts
+from visualizer.lenses.board import Board, Column
+from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, Face, box, triangle, write
+from visualizer.widgets.columns_layout import HEAD_LINES, Layout, lay_out, rows_in
+
+NOTCH = 120
+ROWS_PER_NOTCH = 3
+COLOURS = {"logits": "encoder", "shares": "output", "draws": "accent"}
+
+
+class PipelineColumns(Canvas):
+    """tokenHovered(id, column), left(), tokenClicked(id), sortWanted(name of a stage).
+
+    The wheel and the bar at the right scroll; a click on a head sorts by its stage.
+    """
+
+    term = "sampling"
+    tokenHovered = Signal(int, int)
+    left = Signal()
+    tokenClicked = Signal(int)
+    sortWanted = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._board: Board | None = None
+        self._layout: Layout | None = None
+        self._first = 0
+        self._wheel = 0
+        self._grip: float | None = None
+        self._hovered: tuple[int, int] | None = None
+        self._pointed: int | None = None
+        self._empty = ""
+
+    # Setters.
+
+    def set_board(self, board: Board | None) -> None:
+        old, self._board = self._board, board
+        if board is not None and (old is None or old.key != board.key):
+            self._first = 0
+            if old is not None and old.sort != board.sort and board.selected is not None:
+                self._reveal(board.selected)
+        self.relayout()
+        self.update()
+
+    def set_empty_text(self, text: str) -> None:
+        if text != self._empty:
+            self._empty = text
+            self.update()
+
+    def point_at(self, token: int | None) -> None:
+        """Another widget has this token under the pointer."""
+        if token != self._pointed:
+            self._pointed = token
+            self.update()
+
+    def scroll_to(self, row: int) -> None:
+        """Have this row at the top, as far as the vocabulary reaches."""
+        if self._board is None:
+            return
+        last = max(self._board.size - rows_in(self.height(), self.em), 0)
+        first = min(max(row, 0), last)
+        if first != self._first:
+            self._first = first
+            self.relayout()
+            self.update()
+
+    def reveal(self, token: int) -> None:
+        """Have a token in view, moving no farther than that takes."""
+        self._reveal(token)
+        self.relayout()
+        self.update()
+
+    def _reveal(self, token: int) -> None:
+        assert self._board is not None
+        row, rows = self._board.row_of(token), rows_in(self.height(), self.em)
+        if not self._first <= row < self._first + rows:
+            self._first = max(min(row - rows // 2, self._board.size - rows), 0)
+
+    # What can be asked.
+
+    @property
+    def board(self) -> Board | None:
+        return self._board
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(60 * self.em), round(20 * self.em))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(round(30 * self.em), round(8 * self.em))
+
+    def layout_now(self) -> Layout | None:
+        """Where everything lies; None without a board."""
+        if self._board is None:
+            return None
+        if self._layout is None:
+            rows = rows_in(self.height(), self.em)
+            first = min(self._first, max(self._board.size - rows, 0))
+            self._first = first
+            seen = range(first, min(first + rows, self._board.size))
+            names = tuple(self._board.tokens[self._board.token_at(row)] for row in seen)
+            small = self.face(0.78)
+            self._layout = lay_out(
+                self._board,
+                self.width(),
+                self.height(),
+                self.em,
+                first,
+                max((self.face().width(name) for name in names), default=0.0),
+                small.width("0" * len(str(self._board.size))) + 0.7 * self.em,
+            )
+        return self._layout
+
+    def shown(self) -> list[int]:
+        """The ids in view, from the top."""
+        layout = self.layout_now()
+        if layout is None or self._board is None:
+            return []
+        return [self._board.token_at(layout.first + n) for n in range(layout.rows)]
+
+    def relayout(self) -> None:
+        self._layout = None
+
+    # Painting.
+
+    def paint(self, painter: QPainter) -> None:
+        board, layout = self._board, self.layout_now()
+        if board is None or layout is None:
+            write(painter, QRectF(self.rect()), self._empty, self.face(), self.theme.muted, CENTRE)
+            return
+        for place in range(len(layout.columns)):
+            self._draw_head(painter, layout, place)
+        tokens = self.shown()
+        for n, token in enumerate(tokens):
+            self._draw_band(painter, layout.row_rect(layout.first + n), token)
+        self._draw_tokens(painter, layout, tokens)
+        for place in range(len(layout.columns)):
+            self._draw_column(painter, layout, place, tokens)
+        thumb = layout.thumb
+        if thumb.height():
+            colour = self.theme.border_strong if self._grip is not None else self.theme.bar_off
+            box(painter, thumb, colour, None, thumb.width() / 2)
+
+    def _draw_head(self, painter: QPainter, layout: Layout, place: int) -> None:
+        assert self._board is not None
+        column, em, theme = layout.columns[place][0], self.em, self.theme
+        rect = layout.head_rect(place)
+        bold, small = self.face(bold=True), self.face(fonts.SMALL)
+        title = QRectF(rect.left(), 0.0, rect.width(), HEAD_LINES[0] * em)
+        write(painter, title, column.title, bold, theme.muted if column.off else theme.text, LEFT)
+        if column.name == self._board.sort:
+            x = min(rect.left() + bold.width(column.title) + 0.7 * em, rect.right() - 0.4 * em)
+            y = title.center().y()
+            points = [(x - 0.3 * em, y - 0.15 * em), (x + 0.3 * em, y - 0.15 * em)]
+            triangle(painter, [*points, (x, y + 0.25 * em)], theme.muted)
+        top = title.bottom()
+        for line, high in zip(column.lines, HEAD_LINES[1:], strict=True):
+            room = QRectF(rect.left(), top, rect.width(), high * em)
+            write(painter, room, line, small, theme.muted, LEFT)
+            top += high * em
+
+    def _draw_band(self, painter: QPainter, rect: QRectF, token: int) -> None:
+        """What lies under a row: the token taken, the one clicked, the one pointed at."""
+        assert self._board is not None
+        theme, board = self.theme, self._board
+        inside = rect.adjusted(0, 1, 0, -1)
+        radius = 0.3 * self.em
+        if token == board.chosen:
+            box(painter, inside, theme.output_tint, None, radius)
+        if token == (self._hovered[0] if self._hovered else self._pointed):
+            box(painter, inside, theme.chip, None, radius)
+        if token == board.selected:
+            box(painter, inside, None, theme.accent, radius)
+
+    def _draw_tokens(self, painter: QPainter, layout: Layout, tokens: list[int]) -> None:
+        """Ids, and the tokens in every column that has room for them."""
+        assert self._board is not None
+        board, theme, em = self._board, self.theme, self.em
+        face, bold, small = self.face(), self.face(bold=True), self.face(0.78)
+        numbers = layout.gutter - 0.5 * em
+        for n, token in enumerate(tokens):
+            rect = layout.row_rect(layout.first + n)
+            write(
+                painter,
+                QRectF(0.0, rect.top(), numbers, rect.height()),
+                str(token),
+                small,
+                theme.muted,
+                RIGHT,
+            )
+            name = board.tokens[token]
+            for place, (column, _) in enumerate(layout.columns):
+                x = layout.label_at(place)
+                if x is not None:
+                    out = bool(column.out[token])
+                    write(
+                        painter,
+                        QRectF(x, rect.top(), layout.label, rect.height()),
+                        name,
+                        bold if token == board.chosen else face,
+                        theme.muted if out else theme.text,
+                        LEFT,
+                    )
+
+    def _draw_column(
+        self, painter: QPainter, layout: Layout, place: int, tokens: list[int]
+    ) -> None:
+        assert self._board is not None
+        column, log = layout.columns[place][0], self._board.log
+        digits = self.face(0.9)
+        texts = [column.text(token) for token in tokens]
+        start, room = layout.bars_at(place)
+        number = max((digits.width(text) for text in texts), default=0.0) + 0.4 * self.em
+        full = max(room - number - 0.2 * self.em, 0.0)
+        for n, (token, text) in enumerate(zip(tokens, texts, strict=True)):
+            rect = layout.row_rect(layout.first + n)
+            self._draw_bar(painter, column, token, text, digits, (start, full, room), rect, log)
+
+    def _draw_bar(
+        self,
+        painter: QPainter,
+        column: Column,
+        token: int,
+        text: str,
+        digits: Face,
+        reach: tuple[float, float, float],
+        rect: QRectF,
+        log: bool,
+    ) -> None:
+        """reach: where bars start, how long they can be, and with the number"""
+        theme, em = self.theme, self.em
+        start, full, room = reach
+        out = bool(column.out[token])
+        zero, end = column.share(token, log)
+        top, high = self.snap(rect.top() + 0.38 * em), 0.86 * em
+        x0, x1 = start + zero * full, start + end * full
+        if out:
+            box(painter, QRectF(self.snap(x0), top, 1.0, high), theme.border_strong)
+        else:
+            # what is there at all is seen
+            wide = max(abs(x1 - x0), 2.0)
+            colour = theme.bar_off if column.off else theme.color(COLOURS[column.kind])
+            bar = QRectF(min(x0, x1), top, wide, high)
+            box(painter, bar, colour, None, min(0.18 * em, wide / 2))
+        mark = column.mark(token, log)
+        if mark is not None:
+            x = self.snap(start + min(mark, 1.0) * full)
+            box(painter, QRectF(x, top - 0.15 * em, 2.0, high + 0.3 * em), theme.text)
+            x1 = max(x1, x)
+        at = max(x0, x1, x0 + 2.0) + 0.4 * em
+        ink = theme.muted if out or column.off else theme.text
+        where = QRectF(at, rect.top(), max(start + room - at, 0.0), rect.height())
+        write(painter, where, text, digits, ink, LEFT)
+
+    # The pointer.
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        layout = self.layout_now()
+        if layout is None or self._board is None:
+            return
+        if self._grip is not None:
+            self.scroll_to(layout.first_at(event.position().y(), self._grip))
+            return
+        self._hover_at(event.position())
+
+    def _hover_at(self, pos: QPointF) -> None:
+        layout = self.layout_now()
+        if layout is None or self._board is None:
+            return
+        row, place = layout.row_at(pos), layout.place_at(pos)
+        on_head = row is None and place is not None and pos.y() < layout.head
+        hand = row is not None or on_head
+        shape = Qt.CursorShape.PointingHandCursor if hand else Qt.CursorShape.ArrowCursor
+        if self.cursor().shape() != shape:
+            self.setCursor(shape)
+        if row is None:
+            self._hover(None)
+        else:
+            self._hover((self._board.token_at(row), place or 0))
+
+    def _hover(self, thing: tuple[int, int] | None) -> None:
+        """thing: an id and the column that it is pointed at in"""
+        if thing == self._hovered:
+            return
+        old, self._hovered = self._hovered, thing
+        if thing is None or old is None or thing[0] != old[0]:
+            self.update()
+        if thing is None:
+            self.left.emit()
+        else:
+            self.tokenHovered.emit(*thing)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        layout, pos = self.layout_now(), event.position()
+        if layout is None or self._board is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        if pos.x() >= layout.track.left() - 0.2 * self.em and layout.thumb.height():
+            thumb = layout.thumb
+            inside = thumb.top() <= pos.y() <= thumb.bottom()
+            self._grip = pos.y() - thumb.top() if inside else thumb.height() / 2
+            self.scroll_to(layout.first_at(pos.y(), self._grip))
+            return
+        row, place = layout.row_at(pos), layout.place_at(pos)
+        if row is not None:
+            self.tokenClicked.emit(self._board.token_at(row))
+        elif place is not None and pos.y() < layout.head:
+            self.sortWanted.emit(layout.columns[place][0].name)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._grip is not None:
+            self._grip = None
+            self.update()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self._board is None:
+            event.ignore()
+            return
+        self._wheel += event.angleDelta().y()
+        rows = int(self._wheel * ROWS_PER_NOTCH / NOTCH)
+        if rows:
+            self._wheel -= int(rows * NOTCH / ROWS_PER_NOTCH)
+            self.scroll_to(self._first - rows)
+            self._hover_at(event.position())
+        event.accept()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            layout, pos = self.layout_now(), QPointF(event.pos())
+            place = None if layout is None else layout.place_at(pos)
+            text = ""
+            if layout is not None and place is not None:
+                column, row = layout.columns[place][0], layout.row_at(pos)
+                if pos.y() < layout.head:
+                    text = f"{column.title}\n{column.tip}"
+                elif row is not None and self._board is not None:
+                    token = self._board.token_at(row)
+                    text = f"{self._board.tokens[token]}   {column.exact(token)}"
+            QToolTip.showText(event.globalPos(), text, self)
+            return True
+        return super().event(event)
