@@ -152,10 +152,13 @@ class _Sums:
         shifted = finite - finite.max()
         weights = np.exp(shifted)
         total = float(weights.sum())
-        # -sum p ln p with p = weight / total, without a logarithm for each
-        nats = math.log(total) - float(weights @ shifted) / total
         # a weight that has run out to 0 can no more be drawn
-        return cls(int(np.count_nonzero(weights)), total, max(nats, 0.0) / math.log(2.0))
+        count = int(np.count_nonzero(weights))
+        # -sum p ln p with p = weight / total, without a logarithm for each; and without BLAS,
+        # whose threads take longer to meet than one takes for the sum
+        weights *= shifted
+        nats = math.log(total) - float(weights.sum()) / total
+        return cls(count, total, max(nats, 0.0) / math.log(2.0))
 
 
 def _first(logits: Floats) -> Stage:
