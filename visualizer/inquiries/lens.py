@@ -8,7 +8,7 @@ from typing import Any
 
 from model_core.logit_lens import LogitLens, readings
 from visualizer.inquiries.base import Cancelled, Inquiry
-from visualizer.state import Beside, Found, ViewState, reads_matrix, shown_gradients
+from visualizer.state import Beside, Found, ViewState, gradients_key, reads_matrix
 
 
 def has_lens(state: ViewState) -> bool:
@@ -19,7 +19,7 @@ def has_lens(state: ViewState) -> bool:
 
 def shown_beside(state: ViewState) -> Beside:
     """What the panel at the right is to show; for gradients there is a choice of its own."""
-    return state.beside if shown_gradients(state) is None else state.beside_gradients
+    return state.beside if gradients_key(state) is None else state.beside_gradients
 
 
 def lens_beside(state: ViewState) -> bool:

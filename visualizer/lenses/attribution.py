@@ -10,6 +10,7 @@ import numpy as np
 from model_core.attribution import READ, gradient_x_input
 from visualizer.i18n import tr
 from visualizer.lenses.gradient_words import target_words
+from visualizer.lenses.keeping import keep
 from visualizer.lenses.numbers import exact, figure, unit_of, unit_text
 from visualizer.state import ViewState, shown_gradients
 
@@ -54,7 +55,8 @@ def attributions(state: ViewState) -> Attributions | None:
     gradients = shown_gradients(state)
     if gradients is None:
         return None
-    found, target = gradient_x_input(gradients), gradients.target
+    found = keep(gradients, "gradient x input", None, lambda: gradient_x_input(gradients))
+    target = gradients.target
     read = target.row + 1 if target.kind == "log_prob" else len(found.target)
     both = (
         TokenShares(

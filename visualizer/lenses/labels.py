@@ -116,7 +116,7 @@ def column_title(
         return tr("axis.columns_hidden", size=size)
     if letter == "V":
         return tr("axis.columns_vocabulary", size=size)
-    if letter == "1":
+    if letter in ("1", ""):
         return ""
     return tr("axis.columns_plain", size=size)
 

@@ -13,7 +13,14 @@ from visualizer.lenses.logit_lens import depth, nothing_to_read, passes
 from visualizer.lenses.prediction import next_token
 from visualizer.navigation import current_place, walks_back
 from visualizer.panels.base import PLACE, Panel
-from visualizer.state import Beside, ViewState, current_tape, current_token, reads_matrix
+from visualizer.state import (
+    Beside,
+    ViewState,
+    current_tape,
+    current_token,
+    gradients_key,
+    reads_matrix,
+)
 from visualizer.store import Store
 from visualizer.widgets.attribution_bars import AttributionBars
 from visualizer.widgets.badge_row import BadgeRow
@@ -94,7 +101,7 @@ class PredictionPanel(Panel):
 
     def _parts(self, state: ViewState) -> tuple[Beside, ...]:
         """What the panel can show: the logit lens where it has no panel of its own."""
-        parts: tuple[Beside, ...] = ("attribution",) if walks_back(state) else ()
+        parts: tuple[Beside, ...] = ("attribution",) if gradients_key(state) is not None else ()
         alone = state.roomy or reads_matrix(state.model)
         return (*parts, "next_token") if alone else (*parts, "next_token", "logit_lens")
 
@@ -114,8 +121,9 @@ class PredictionPanel(Panel):
             self.lens.set_depth(depth(state), waits=has_lens(state))
         elif part == "attribution":
             shares = attributions(state)
-            self.attribution.set_shares(shares)
-            self.where.set_sentences(*(() if shares is None else shares.about))
+            self.attribution.set_shares(shares, waits=True)
+            if shares is not None:
+                self.where.set_sentences(*shares.about)
         else:
             bars = next_token(state, CANDIDATES)
             note = "" if bars is None else tr("ui.entropy", bits=bits(bars.entropy_bits))
@@ -125,7 +133,8 @@ class PredictionPanel(Panel):
 
     def _on_part(self, part: int) -> None:
         state = self.store.state
-        show = gradient_actions.show_beside if walks_back(state) else actions.show_beside
+        asked = gradients_key(state) is not None
+        show = gradient_actions.show_beside if asked else actions.show_beside
         self.store.dispatch(show, self._parts(state)[part])
 
     def _on_bar(self, place: int) -> None:

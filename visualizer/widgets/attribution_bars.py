@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -12,6 +12,9 @@ from visualizer.lenses.attribution import Attributions, TokenShares, share_text
 from visualizer.lenses.numbers import in_unit
 from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, box, write
 from visualizer.widgets.pointing import PointedCanvas
+
+# Milliseconds that the numbers of the sentence before may stay while new ones are found.
+PATIENCE = 300
 
 
 class AttributionBars(PointedCanvas):
@@ -30,17 +33,29 @@ class AttributionBars(PointedCanvas):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._shares: Attributions | None = None
         self._empty = ""
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE)
+        self._patience.timeout.connect(self._give_up)
 
     def set_empty_text(self, text: str) -> None:
         self._empty = text
         self.update()
 
-    def set_shares(self, shares: Attributions | None) -> None:
-        if shares is None and self._shares is None:
+    def set_shares(self, shares: Attributions | None, waits: bool = False) -> None:
+        """waits: new ones are on their way; for a moment the last ones stay on show."""
+        if shares is None and waits and self._shares is not None:
+            if not self._patience.isActive():
+                self._patience.start()
             return
-        self._shares = shares
-        self._hovered = None
-        self.update()
+        self._patience.stop()
+        if shares is not self._shares:
+            self._shares = shares
+            self._hovered = None
+            self.update()
+
+    def _give_up(self) -> None:
+        self.set_shares(None)
 
     @property
     def shares(self) -> Attributions | None:
