@@ -119,6 +119,9 @@ def test_things_with_a_click_of_their_own_say_what_they_are_about(window):
         ("output", "logit"),
     ):
         assert under(model, model.rect_of(block).center()) == term
+    tabs = window.stage.tabs
+    for name, term in (("lens", "logit_lens"), ("gradients", "gradient"), ("values", "record")):
+        assert under(tabs, tabs.tab_rect(name).center()) == term
 
 
 def test_the_menu_and_the_sheet_of_keys_tell_of_it():

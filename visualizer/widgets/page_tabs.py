@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
 from visualizer.widgets.canvas import Canvas, box, ink, write
+from visualizer.widgets.glossary_link import first_term
 from visualizer.widgets.pointing import PointedCanvas
 
 Named = tuple[tuple[str, str], ...]
@@ -78,6 +79,12 @@ class PageTabs(PointedCanvas):
     def thing_at(self, pos: QPointF) -> int | None:
         found = (n for n, (_, _, rect) in enumerate(self._things()) if rect.contains(pos))
         return next(found, None)
+
+    def term_at(self, pos: QPointF) -> str:
+        """What a right click there asks about: no tab shows "values" of attention."""
+        number = self.thing_at(pos)
+        name, words, _ = self._things()[number] if number is not None else ("", "", None)
+        return {"values": "record", "record": "step"}.get(name) or first_term(words)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         number = self.thing_at(event.position())

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
 from visualizer.widgets.canvas import Canvas, box, write
+from visualizer.widgets.glossary_link import first_term
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,12 @@ class Timeline(Canvas):
             write(painter, inner, segment.label, small, self.theme.text)
 
     # The pointer.
+
+    def term_at(self, pos: QPointF) -> str:
+        """What a right click there asks about: the encoder say, or what a step is."""
+        places = zip(self._segments, self._places())
+        label = next((s.label for s, rect in places if rect.left() <= pos.x() < rect.right()), "")
+        return first_term(label) or "step"
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
