@@ -33,10 +33,14 @@ def expected(count: float) -> str:
 
 
 def amount(value: float) -> str:
-    """A perplexity or a statistic: four digits, "1.734", "212.0", "6.000e4"."""
+    """A perplexity, an entropy or a statistic: "1.734", "212.0", "6.000e4", "1 + 3.1e-6"."""
     if not math.isfinite(value):
         return f"{value:g}".replace("inf", "∞")
-    if value >= 1e5 or 0.0 < value < LEAST_PLAIN:
+    if value < 0.1:
+        return probability(value)
+    if 0.0 < value - 1.0 < NEARLY_ONE:
+        return f"1 + {_short(f'{value - 1.0:.1e}')}"
+    if value >= 1e5:
         return _short(f"{value:.3e}")
     places = 3 if value < 10.0 else 2 if value < 100.0 else 1
     return f"{value:.{places}f}"

@@ -40,6 +40,11 @@ def settings(inputs: Inputs) -> Settings:
     return (inputs.temperature, inputs.top_k, inputs.top_p) if draws(inputs) else PLAIN
 
 
+def is_of_run(state: ViewState) -> bool:
+    """Whether the run on show was made with the inputs as they are now."""
+    return state.run is not None and state.run.inputs == state.inputs
+
+
 def first_values(inputs: Inputs) -> str:
     """What the stages start from: a beam search adds up log-probabilities."""
     return "log_probs" if inputs.strategy == "beam" else "logits"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from model_core.sampling import Draw
 from model_core.stages import (
     AFTER_TOP_K,
     AFTER_TOP_P,
@@ -94,7 +95,7 @@ def stage_words(stage: Stage, place: int, found: Staged) -> tuple[tuple[str, str
     size = stage.values.size
     kept, mass = grouped(stage.kept_count), probability(min(stage.kept_mass, 1.0))
     short = tr("decoding.kept", kept=kept, all=grouped(size), mass=mass)
-    bits, perplexity = _bits(stage.entropy), amount(stage.perplexity)
+    bits, perplexity = amount(stage.entropy), amount(stage.perplexity)
     spread = tr("decoding.spread", bits=bits, perplexity=perplexity)
     lines = [
         tr(f"decoding.about.{_about(stage, place)}"),
@@ -117,10 +118,6 @@ def _about(stage: Stage, place: int) -> str:
     if stage.name in known:
         return known[stage.name]
     return "constraint" if place else "logits"
-
-
-def _bits(entropy: float) -> str:
-    return amount(entropy) if entropy else "0"
 
 
 # Draws.
@@ -184,10 +181,15 @@ def draw_words(state: ViewState) -> DrawWords | None:
         n=grouped(taken.number),
         r=exact(draw.uniform),
         token=name,
-        below=exact(draw.below),
-        upto=exact(draw.upto),
+        below=_bound(draw, draw.below),
+        upto=_bound(draw, draw.upto),
     )
     return DrawWords(title, lines, sentence, tr("decoding.near") if draw.near_boundary else "")
+
+
+def _bound(draw: Draw, bound: float) -> str:
+    """An end of the piece: with every digit where that tells on which side r lies."""
+    return exact(bound) if draw.near_boundary else probability(bound)
 
 
 def _ties(taken: Chosen, tokens: Any) -> str:

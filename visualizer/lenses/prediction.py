@@ -9,6 +9,7 @@ import numpy as np
 
 from visualizer.lenses.keeping import keep
 from visualizer.lenses.picture import Bars
+from visualizer.lenses.pipeline import chosen, pipeline, staged
 from visualizer.navigation import current_place, walks_back
 from visualizer.state import Run, ViewState, current_token
 
@@ -31,16 +32,17 @@ class OutputToken:
 def next_token(state: ViewState, count: int = 8) -> Bars | None:
     """The likeliest candidates at the cursor's decoder row, likeliest first.
 
-    Candidates outside top-k or top-p follow with probability 0, by their logits.
+    Candidates outside top-k or top-p follow with probability 0, by their logits. All of it is as
+    the inputs say now: at the row's logits another temperature needs no other run.
     """
-    run = state.run
-    if run is None or not run.distributions or state.model is None:
+    found, source = staged(state), pipeline(state)
+    if found is None or source is None or state.model is None:
         return None
-    row = current_token(state)
-    given = run.distributions[row]
-    ids = likeliest(given.tempered, count)
+    row, given = current_token(state), found.distribution
+    # no stage behind the constraints swaps two tokens
+    ids = source.order[:count]
     vocabulary = state.model.model.tokenizer.target_vocabulary
-    places = np.flatnonzero(ids == run.chosen[row])
+    places = np.flatnonzero(ids == taken_token(state))
     return Bars(
         labels=tuple(vocabulary[i] for i in ids.tolist()),
         values=given.probabilities[ids],
@@ -50,6 +52,15 @@ def next_token(state: ViewState, count: int = 8) -> Bars | None:
         chosen=int(places[0]) if places.size else None,
         ids=tuple(ids.tolist()),
     )
+
+
+def taken_token(state: ViewState) -> int | None:
+    """The id that the cursor's row predicts under the inputs as they are now."""
+    run, row, taken = state.run, current_token(state), chosen(state, again=False)
+    if run is None or taken is None:
+        return None
+    # of a typed target a row still predicts what the model finds likeliest
+    return run.chosen[row] if taken.way == "forced" and row < len(run.chosen) else taken.id
 
 
 def reached_row(state: ViewState) -> int:

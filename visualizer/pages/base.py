@@ -23,6 +23,7 @@ class Page(Plain):
         its own
     shows_gradients: whether there are gradients to be chosen in place of the values
     hides_right: whether it has the room of the panels at the right as well
+    word_lines: how many lines of plain words lie above it
     ahead: of the fields that change before a run has come, those that it shows
     carriers: the canvases that carry the run's numbers (see panels.base.Panel)
     """
@@ -31,6 +32,7 @@ class Page(Plain):
     shows_cell: ClassVar[bool] = True
     shows_gradients: ClassVar[bool] = True
     hides_right: ClassVar[bool] = False
+    word_lines: ClassVar[int] = 2
     ahead: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:

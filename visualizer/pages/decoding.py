@@ -39,6 +39,7 @@ class DecodingPage(Page):
     shows_cell = False
     shows_gradients = False
     hides_right = True
+    word_lines = 1
     ahead = frozenset({"inputs", "bench"})
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:

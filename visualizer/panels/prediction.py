@@ -10,7 +10,8 @@ from visualizer.inquiries.lens import has_lens, shown_beside
 from visualizer.lenses.attribution import attributions
 from visualizer.lenses.badges import distribution_badge
 from visualizer.lenses.logit_lens import depth, nothing_to_read, passes
-from visualizer.lenses.prediction import next_token
+from visualizer.lenses.pipeline import is_of_run
+from visualizer.lenses.prediction import next_token, taken_token
 from visualizer.navigation import current_place, walks_back
 from visualizer.panels.base import PLACE, Panel
 from visualizer.state import (
@@ -92,7 +93,7 @@ class PredictionPanel(Panel):
         self.attribution.set_empty_text(tr("attribution.none"))
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
-        if fields & (PLACE | {"readings", "roomy", "beside", "beside_gradients"}):
+        if fields & (PLACE | {"inputs", "readings", "roomy", "beside", "beside_gradients"}):
             self._draw_part(state)
         if fields & {"model"}:
             self.sampling.setVisible(not reads_matrix(state.model))
@@ -112,7 +113,7 @@ class PredictionPanel(Panel):
         self.lens.setVisible(part == "logit_lens")
         self.attribution.setVisible(part == "attribution")
         self.bars.setVisible(part == "next_token" and not reads_matrix(state.model))
-        badge = distribution_badge(state) if part == "next_token" else None
+        badge = distribution_badge(state) if part == "next_token" and is_of_run(state) else None
         self.badge.set_badges(() if badge is None else (badge,))
         note = ""
         if part == "logit_lens":
@@ -163,6 +164,12 @@ def _where(state: ViewState) -> tuple[str, ...]:
         "ui.next_token.where",
         n=row + state.count_from,
         token=tape.target_tokens[row],
-        next=tape.predicted_tokens[row],
+        next=_next(state),
     )
     return (said, tr("ui.next_token.encoder")) if place.side == "encoder" else (said,)
+
+
+def _next(state: ViewState) -> str:
+    taken = taken_token(state)
+    assert state.model is not None
+    return "" if taken is None else state.model.model.tokenizer.target_vocabulary[taken]

@@ -199,6 +199,7 @@ class StagePanel(Panel):
         if page is not self.page:
             self.page, fields = page, FIELDS
             self.body.setCurrentWidget(page)
+            self.words.set_lines(page.word_lines)
         elif fields <= AHEAD:
             if fields & page.ahead:
                 page.draw(state, fields)

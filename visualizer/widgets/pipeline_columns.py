@@ -245,7 +245,7 @@ class PipelineColumns(Canvas):
         x0, x1 = start + zero * full, start + end * full
         if out:
             box(painter, QRectF(self.snap(x0), top, 1.0, high), theme.border_strong)
-        else:
+        elif x1 != x0 or column.kind != "draws":
             # what is there at all is seen
             wide = max(abs(x1 - x0), 2.0)
             colour = theme.bar_off if column.off else theme.color(COLOURS[column.kind])

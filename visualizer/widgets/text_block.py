@@ -34,6 +34,13 @@ class TextBlock(Canvas):
         self.setToolTip(" ".join(sentences))
         self.update()
 
+    def set_lines(self, lines: int) -> None:
+        """Take room for so many lines."""
+        if lines != self._most:
+            self._most = lines
+            self.updateGeometry()
+            self.update()
+
     def sizeHint(self) -> QSize:
         return QSize(round(30 * self.em), round(self._most * self._line()))
 
