@@ -83,7 +83,7 @@ APART = {
         "whole_file",
     ),
     "visualizer.panels": ("base",),
-    "visualizer.pages": ("base", "zoom"),
+    "visualizer.pages": ("base", "zoom", "beam_part"),
     "visualizer.inquiries": ("base",),
 }
 WITHOUT_QT = (

@@ -138,12 +138,14 @@ def show_run(state: ViewState, run: Run) -> ViewState:
 
     The selected cell is let go where the same row and column mean other words now.
     """
+    before = None if state.run is None else state.run.search
+    same_search = run.search is not None and run.search is before
     return replace(
         state,
         **NOTHING_FOUND,
         run=run,
         share=None,
-        tree=replace(state.tree, hovered=None),
+        tree=state.tree if same_search else replace(state.tree, hovered=None),
         selected=state.selected if reads_matrix(state.model) else None,
         hovered=None,
         hovered_site=None,

@@ -90,16 +90,18 @@ def ranked(state: ViewState) -> tuple[Ranked, ...]:
     return tuple(lines)
 
 
-def node_tip(node: Node, ends: bool) -> str:
-    """All numbers of a node, exactly.   ends: whether the search has ended there"""
+def node_tip(node: Node) -> str:
+    """What became of a node, and all its numbers exactly."""
     one = node.hypothesis
     lines = [node.token]
     if one is None:
         if node.column:
             lines += [tr("beams.tip.path"), _numbers(node)]
         return "\n".join(lines)
-    fate = "pruned" if not one.kept else "finished" if one.finished else "ended" if ends else "kept"
-    lines.append(tr(f"beams.tip.{fate}"))
+    ended = "finished" if one.finished else "kept" if one.row is not None else "ended"
+    lines.append(tr(f"beams.tip.{ended if one.kept else 'pruned'}"))
+    if node.rank is not None:
+        lines.append(tr("beams.tip.rank", n=node.rank + 1))
     lines.append(tr("beams.tip.log_prob", value=exact(one.log_prob)))
     lines.append(_numbers(node))
     return "\n".join(lines)

@@ -13,6 +13,7 @@ from visualizer.lenses.caption import Caption
 from visualizer.lenses.pipeline import chosen, draws, staged
 from visualizer.lenses.pipeline_words import decoding_caption, draw_many_title, draw_words
 from visualizer.pages.base import Page
+from visualizer.pages.beam_part import BeamPart
 from visualizer.state import ViewState, reads_matrix
 from visualizer.store import Store
 from visualizer.widgets.cell_line import CellLine
@@ -32,7 +33,7 @@ WATCHED = frozenset(
 class DecodingPage(Page):
     """A click on a token keeps it in view; sliders show at once what they change.
 
-    lower: what lies below the stages; hidden until something is put there and shown
+    lower: what lies below the stages, the beam search
     """
 
     name = "decoding"
@@ -40,7 +41,7 @@ class DecodingPage(Page):
     shows_gradients = False
     hides_right = True
     word_lines = 1
-    ahead = frozenset({"inputs", "bench"})
+    ahead = frozenset({"inputs", "bench", "tree", "growing", "paths", "hypothesis"})
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
         super().__init__(store, cell, parent)
@@ -76,6 +77,9 @@ class DecodingPage(Page):
         self.lower.hide()
         below = QVBoxLayout(self.lower)
         below.setContentsMargins(0, 0, 0, 0)
+        self.beams = BeamPart(store)
+        below.addWidget(self.beams)
+        self.lower.show()
         body = QVBoxLayout(self)
         body.setContentsMargins(0, 0, 0, 0)
         body.addWidget(picture, UPPER)
@@ -121,6 +125,7 @@ class DecodingPage(Page):
         self.scale.setToolTip(tr("decoding.scale"))
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
+        self.beams.set_state(state, fields)
         if not fields & WATCHED:
             return
         if fields & {"inputs", "language"}:

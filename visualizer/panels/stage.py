@@ -68,9 +68,13 @@ WATCHED = POINTER | {
     "check",
     "inputs",
     "bench",
+    "tree",
+    "growing",
+    "paths",
+    "hypothesis",
 }
 # Of these a page tells whether it shows them before their run has come.
-AHEAD = frozenset({"inputs", "bench"})
+AHEAD = frozenset({"inputs", "bench", "tree", "growing", "paths", "hypothesis"})
 # What may change without the heading and the words above the page being read anew.
 QUIET = POINTER | {"selected", "editing", "audit", "difference", "check"}
 PAGES: tuple[type[Page], ...] = (
