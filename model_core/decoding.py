@@ -78,7 +78,6 @@ class Step:
 
     `log_prob` is the model's own (temperature, truncation and constraints aside); `uniform` is
     the number that drew the token, None when the choice was greedy or forced by a prefix.
-    `constrained` are the constraints' stages, the last of which the token was chosen from.
 
     Of a beam search it is the hypothesis with the largest sum at this step: its `log_prob`, after
     the constraints, and the logits that it came from. `beam` is the whole step.
@@ -91,8 +90,21 @@ class Step:
     logits: Array = field(repr=False)
     strategy: Strategy = field(repr=False)
     uniform: float | None = None
-    constrained: Sequence[ConstraintStage] = field(default=(), repr=False)
+    rules: BoundConstraints | None = field(default=None, repr=False)
+    # what the constraints act on: what was there before, and of a beam search its log-probabilities
+    before: Sequence[int] = field(default=(), repr=False)
+    scored: Array | None = field(default=None, repr=False)
     beam: BeamStep | None = field(default=None, repr=False)
+
+    @cached_property
+    def constrained(self) -> list[ConstraintStage]:
+        """The stages of the constraints, the last of which the token was chosen from."""
+        if self.rules is None:
+            return []
+        # made again when asked for: of a large vocabulary and a long text they fill the memory
+        if self.scored is not None:
+            return self.rules.stages(self.scored, self.before, log_probabilities=True)
+        return self.rules.stages(self.logits, self.before)
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -161,7 +173,8 @@ def decode_batch(
                 logits[row],
                 strategy,
                 uniform,
-                constrained,
+                rules,
+                () if rules is None else tuple(so_far[row]),
             )
             if staged is not None:
                 step.__dict__["distribution"] = staged
@@ -183,18 +196,18 @@ def decode_beams(
     rules: BoundConstraints | None = None,
 ) -> Iterator[Step]:
     """Yield the steps of a beam search over one sentence, the running hypotheses as a batch."""
-    stages: list[Sequence[ConstraintStage]] = []
+    log_probs = np.empty((0, 0))
 
     def advance(parents: Sequence[int] | None, ids: Array) -> Array:
-        stages.clear()
+        nonlocal log_probs
         if parents is not None:
             run.reorder(parents)
-        return run.advance(ids)[:, -1]
+        log_probs = run.advance(ids)[:, -1]
+        return log_probs
 
     def constrain(log_probs: Array, ids: Sequence[int]) -> Array:
         assert rules is not None
-        stages.append(rules.stages(log_probs, ids, log_probabilities=True))
-        return stages[-1][-1].after
+        return rules.stages(log_probs, ids, log_probabilities=True)[-1].after
 
     for step in beam_search(
         advance,
@@ -218,7 +231,9 @@ def decode_beams(
             best.log_prob,
             run.logits[parent, -1].copy(),
             strategy,
-            constrained=stages[parent] if stages else (),
+            rules=rules,
+            before=() if rules is None else best.ids[:-1],
+            scored=None if rules is None else log_probs[parent].copy(),
             beam=step,
         )
 
