@@ -8,6 +8,7 @@ click or F2 there is about.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, NamedTuple
@@ -98,7 +99,7 @@ class Links(QObject):
     def __init__(self, canvas: Canvas, words: Callable[[], Iterable[Word]] | None = None) -> None:
         super().__init__(canvas)
         self._canvas, self._asked = canvas, words
-        self._words: list[Word] = []
+        self._words: list[tuple[QRectF, str, Face, str, bool]] = []
         self._pos: QPointF | None = None
         self._hovered: Link | None = None
         canvas.setMouseTracking(True)
@@ -110,7 +111,8 @@ class Links(QObject):
 
     def add(self, rect: QRectF, text: str, face: Face, term: str = "", right: bool = False) -> None:
         """Words as `write` paints them; right: at the right end of `rect`."""
-        self._words.append(word_in(rect, text, face, term, right))
+        # painted at every step and asked about only under the pointer
+        self._words.append((rect, text, face, term, right))
 
     def at(self, pos: QPointF) -> Link | None:
         """The link at a logical position."""
@@ -123,7 +125,7 @@ class Links(QObject):
         return [link for word in self._here() for link in _links_of(word)]
 
     def _here(self) -> Iterable[Word]:
-        return self._words if self._asked is None else self._asked()
+        return itertools.starmap(word_in, self._words) if self._asked is None else self._asked()
 
     def underline(self, painter: QPainter) -> None:
         """Mark the link under the pointer."""
