@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from model_core import curves
 from visualizer.i18n import tr
 from visualizer.lenses.add_norm import whereabouts
 from visualizer.lenses.strips import Array, Curves, Line, Stack, View
@@ -43,7 +44,7 @@ def activation_curve(view: View, active: str, low: float, high: float) -> tuple[
     """The op of the record `active` itself, evaluated between two numbers."""
     record = view.tape[active]
     x = np.linspace(low, high, CURVE_POINTS).astype(record.value.dtype)
-    return x, record.kind.forward(x)
+    return x, curves.values(record.kind, x)
 
 
 def _curve(view: View, hidden: str, active: str) -> Curves | None:

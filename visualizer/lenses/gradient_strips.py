@@ -9,6 +9,7 @@ from typing import cast
 
 import numpy as np
 
+from model_core import curves
 from model_core.gradients import GradientTape
 from visualizer.i18n import tr
 from visualizer.lenses import add_norm
@@ -180,10 +181,7 @@ def _slopes(view: View, hidden: str, active: str) -> Curves | None:
     before = np.asarray(gradients_on(view).value_of(hidden))[0, row]
     x = np.linspace(min(float(before.min()), -1.0), max(float(before.max()), 1.0), CURVE_POINTS)
     x = x.astype(before.dtype)
-    curve, dots = (
-        op.backward(np.ones_like(points), op.forward(points), points)[0] for points in (x, before)
-    )
-    assert curve is not None and dots is not None
+    curve, dots = (curves.slopes(op, points) for points in (x, before))
     cells = np.stack([np.full(before.size, row), np.arange(before.size)], axis=1)
     token = view.matrix.row_labels[row]
     return Curves(

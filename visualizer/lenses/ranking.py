@@ -11,6 +11,7 @@ from model_core.gradients import Target
 from visualizer.i18n import tr
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.prediction import likeliest
+from visualizer.lenses.reductions import probabilities as reduced
 from visualizer.navigation import current_place
 from visualizer.state import Run, ViewState, current_tape, shown_gradients
 
@@ -74,7 +75,7 @@ def ranking(state: ViewState, matrix: Matrix | None, count: int = 40) -> Ranking
         ids=tuple(ids.tolist()),
         logits=logits[ids],
         log_probs=log_probs[ids],
-        probabilities=np.exp(log_probs[ids]),
+        probabilities=reduced(log_probs[ids]),
         chosen=int(chosen[0]) if chosen.size else None,
         marked=int(marked[0]) if marked.size else None,
     )

@@ -47,3 +47,8 @@ def strongest_head(record: Record, row: int, column: int) -> int:
     record: (1, heads, queries, keys)
     """
     return int(record.value[0, :, row, column].argmax())
+
+
+def probabilities(log_probs: Array) -> Array:
+    """p = e^(log p) of log-probabilities that the tape holds, of any shape."""
+    return np.asarray(np.exp(log_probs))
