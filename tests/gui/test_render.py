@@ -77,6 +77,19 @@ def test_the_same_arguments_draw_the_same_pixels(checkpoint, tmp_path):  # noqa:
     assert np.array_equal(*pictures)
 
 
+def test_gradients_and_pages_are_drawn_without_an_event_loop(checkpoint, tmp_path):  # noqa: F811
+    pictures = []
+    for more in ((), ("--showing", "gradients"), ("--showing", "gradients", "--page", "layers")):
+        out = tmp_path / "picture.png"
+        done = run("render", checkpoint, "--step", "decoder.embed.out", *more, "--out", out)
+        assert done.returncode == 0, done.stderr
+        pictures.append(pixels(out))
+    values, gradients, layers = pictures
+    assert not np.array_equal(values, gradients) and not np.array_equal(gradients, layers)
+    done = run("render", checkpoint, "--step", "target", "--showing", "gradients", "--out", out)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_walkthrough_is_a_picture_per_key_step_and_the_translation(
     checkpoint,  # noqa: F811
     tmp_path,

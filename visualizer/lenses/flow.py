@@ -12,7 +12,8 @@ from visualizer.i18n import tr
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.gradient_words import target_words
 from visualizer.lenses.labels import row_notes
-from visualizer.lenses.numbers import exact
+from visualizer.lenses.matrix import with_unit
+from visualizer.lenses.numbers import exact, unit_of
 from visualizer.lenses.reductions import row_norms
 from visualizer.lenses.stage import focus_row, shown_rows, words
 from visualizer.navigation import current_place, current_walk
@@ -61,6 +62,7 @@ class Flow:
 
     owner: the tape that the numbers are of
     target: what they are gradients of, in words; empty where they are values
+    unit: the power of ten that the numbers are written in
     """
 
     run: Run
@@ -70,6 +72,7 @@ class Flow:
     high: float
     owner: object = None
     target: str = ""
+    unit: float = 1.0
 
 
 def has_flow(state: ViewState) -> bool:
@@ -105,14 +108,16 @@ def flow(state: ViewState) -> Flow | None:
     )
     gradients = shown_gradients(state)
     kind = "" if gradients is None else ".gradient"
+    unit = 1.0 if gradients is None else unit_of(high)
     return Flow(
         state.run,
         tuple(sides),
-        tr(f"flow.stream{kind}"),
-        tr(f"flow.added{kind}"),
+        with_unit(tr(f"flow.stream{kind}"), unit),
+        with_unit(tr(f"flow.added{kind}"), unit),
         high or 1.0,
         tape,
         "" if gradients is None else target_words(state, gradients.target),
+        unit,
     )
 
 

@@ -157,7 +157,7 @@ def picture(
             "row_notes": row_notes(row_letter, height, tape, words),
             "column_notes": typed_notes(column_letter, width, words),
             "row_title": row_title(place, record, row_letter, words),
-            "column_title": _with_unit(
+            "column_title": with_unit(
                 column_title(place, record, column_letter, width, heads, words), unit
             ),
         }
@@ -179,7 +179,7 @@ def picture(
     )
 
 
-def _with_unit(title: str, unit: float) -> str:
+def with_unit(title: str, unit: float) -> str:
     """What the columns are, and the unit of the numbers; what follows a dot may be left out."""
     if unit == 1.0:
         return title

@@ -11,7 +11,8 @@ from visualizer.i18n import has, tr
 from visualizer.lenses.backward import gradient_lines
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.line import Lines, Piece
-from visualizer.lenses.numbers import exact, figure
+from visualizer.lenses.matrix import with_unit
+from visualizer.lenses.numbers import exact, figure, unit_of
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.stage import words
 from visualizer.state import Cell, ViewState, current_tape, shown_gradients
@@ -58,13 +59,14 @@ def parameter_picture(state: ViewState) -> ParameterPicture | None:
     flat = len(spot.index) == 1
     finite = values[np.isfinite(values)]
     bound = float(np.abs(finite).max()) if finite.size else 1.0
+    unit = 1.0 if shown_gradients(state) is None else unit_of(bound)
     matrix = Matrix(
         values=values,
         hidden=None,
         row_labels=_row_labels(state, spot.name, rows),
         column_labels=_numbers(state.count_from, columns),
         row_title="" if flat else tr(f"parameter.{_kind(spot.name)}.row"),
-        column_title=tr(f"parameter.{_kind(spot.name)}.column"),
+        column_title=with_unit(tr(f"parameter.{_kind(spot.name)}.column"), unit),
         palette="diverging",
         low=-(bound or 1.0),
         high=bound or 1.0,
@@ -73,6 +75,7 @@ def parameter_picture(state: ViewState) -> ParameterPicture | None:
         current_column=cell[1],
         cell_index=(lambda row, column: (column,)) if flat else (lambda row, column: (row, column)),
         decimals=state.decimals,
+        unit=unit,
     )
     return ParameterPicture(spot.name, matrix, cell, cell[1:] if flat else cell)
 
@@ -90,7 +93,7 @@ def parameter_caption(state: ViewState) -> Caption | None:
     formula = _LETTERS.get(letter, letter)
     if index:
         formula += f"_{{{index.upper() if index.isalpha() else index}}}"
-    gradients = state.showing == "gradients"
+    gradients = shown_gradients(state) is not None
     return Caption(
         side=side,
         side_title=tr(f"side.{side}"),

@@ -208,6 +208,7 @@ class LayerFlow(Canvas):
             palette="sequential",
             low=0.0,
             high=flow.high,
+            unit=flow.unit,
         )
 
     def _image(self, flow: Flow, place: FlowPlace, part: FlowSide) -> QImage:
@@ -285,7 +286,8 @@ class LayerFlow(Canvas):
         )
         for value, y in marks:
             rect = QRectF(bar.right() + 0.4 * em, y - 0.7 * em, 3 * em, 1.4 * em)
-            write(painter, rect, figures.bound(value), small, self.theme.muted, LEFT)
+            text = figures.bound(value / flow.unit)
+            write(painter, rect, text, small, self.theme.muted, LEFT)
 
     def _frame(self, painter: QPainter, rect: QRectF, colour: str, width: float) -> None:
         if rect.isEmpty():
