@@ -61,11 +61,13 @@ WINDOW_LAYERS = (
     (
         "visualizer.actions",
         "visualizer.bench_actions",
+        "visualizer.decoding_actions",
         "visualizer.gradient_actions",
         "visualizer.run",
     ),
+    ("visualizer.beam_run",),
     ("visualizer.state",),
-    ("visualizer.targets", "visualizer.bench", "visualizer.inputs"),
+    ("visualizer.targets", "visualizer.bench", "visualizer.inputs", "visualizer.tree_view"),
 )
 LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled", "model_core.chat")
 
@@ -98,6 +100,9 @@ WITHOUT_QT = (
     "visualizer.gradient_actions",
     "visualizer.bench",
     "visualizer.bench_actions",
+    "visualizer.beam_run",
+    "visualizer.decoding_actions",
+    "visualizer.tree_view",
     "visualizer.targets",
     "visualizer.walkthrough",
     "visualizer.lessons",

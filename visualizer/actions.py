@@ -39,6 +39,7 @@ from visualizer.state import (
 RECENT_FILES = 8
 LARGEST_SEED = 2**31 - 1
 MOST_BEAMS = 16
+LEAST_PENALTY, MOST_PENALTY = -2.0, 3.0
 # Nothing of the output is forced: what was forced belongs to another sentence.
 FREE: dict[str, Any] = {"target": None, "prefix": (), "pinned": None}
 # What inquiries have found goes with the model that it was found in: it holds a lot of memory.
@@ -224,6 +225,8 @@ def resume(
         top_p=None if inputs.top_p is None else min(max(0.01, inputs.top_p), 1.0),
         seed=min(max(inputs.seed, 0), LARGEST_SEED),
         beams=min(max(inputs.beams, 1), MOST_BEAMS),
+        length_penalty=min(max(inputs.length_penalty, LEAST_PENALTY), MOST_PENALTY),
+        max_new_tokens=None if inputs.max_new_tokens is None else max(1, inputs.max_new_tokens),
         # ids mean other tokens in a file that has changed since
         prefix=(),
         pinned=None,

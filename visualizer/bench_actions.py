@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from visualizer import actions
+from visualizer import actions, decoding_actions
 from visualizer.bench import BY_ID, Bench, Spot
 from visualizer.state import ViewState, current_token
 
@@ -13,7 +13,7 @@ DRAWS = 200
 MOST_DRAWS = 1_000_000
 
 SAMPLING = {
-    "strategy": actions.set_strategy,
+    "strategy": decoding_actions.choose_strategy,
     "temperature": actions.set_temperature,
     "top_k": actions.set_top_k,
     "top_p": actions.set_top_p,

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from model_core.beams import EarlyStopping
-from visualizer.actions import FREE, MOST_BEAMS
+from visualizer.actions import FREE, LEAST_PENALTY, MOST_BEAMS, MOST_PENALTY
 from visualizer.beam_run import Search
 from visualizer.state import Strategy, ViewState
 from visualizer.tree_view import ScoreKind
 
-LEAST_PENALTY, MOST_PENALTY = -2.0, 3.0
 LEAST_ZOOM, MOST_ZOOM = 0.5, 2.0
 
 

@@ -184,7 +184,10 @@ def run_message(run: Run | None) -> str:
 
 def is_cut_off(run: Run) -> bool:
     """Whether decoding came to the length limit before the model said that it is done."""
-    return bool(run.chosen) and not run.finished and run.inputs.target is None
+    forced = run.inputs.target is not None or (
+        run.search is not None and run.inputs.pinned is not None
+    )
+    return bool(run.chosen) and not run.finished and not forced
 
 
 def unknown_reason(text: str) -> str:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from visualizer import decoding_actions, fonts
-from visualizer.actions import MOST_BEAMS
+from visualizer.actions import LEAST_PENALTY, MOST_BEAMS, MOST_PENALTY
 from visualizer.i18n import tr
 from visualizer.lenses.beam_tree import Ids, beam_tree
 from visualizer.lenses.beam_words import facts, ranked, reading
@@ -203,14 +203,16 @@ class BeamPart(Plain):
 
     def _draw_list(self, state: ViewState) -> None:
         lines = ranked(state)
-        tips = tuple(tr("beams.list.tip", text=line.text, score=line.exact) for line in lines)
+        tips = tuple(
+            "\n".join((line.text, tr("beams.list.score", score=line.exact), tr("beams.list.tip")))
+            for line in lines
+        )
         self.list.set_lines(lines, tr("beams.list.none"), tips)
 
     def _draw_controls(self, state: ViewState) -> None:
         inputs, most = state.inputs, self._most_tokens(state)
         self.beams.set_range(1, MOST_BEAMS, 1, "{:.0f}".format)
-        least, largest = decoding_actions.LEAST_PENALTY, decoding_actions.MOST_PENALTY
-        self.penalty.set_range(least, largest, 0.1, "{:.1f}".format)
+        self.penalty.set_range(LEAST_PENALTY, MOST_PENALTY, 0.1, "{:.1f}".format)
         self.limit.set_range(1, most + 1, 1, self._limit_text)
         self.n_best.set_range(1, MOST_BEAMS, 1, "{:.0f}".format)
         self.beams.set_value(inputs.beams)

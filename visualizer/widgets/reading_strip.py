@@ -10,14 +10,14 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
-from visualizer.widgets.canvas import LEFT, Canvas, box, write
+from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 
-# Weights below this have a word but no number where room is short.
-TOLD = 0.05
+# Smaller weights would be written as 0.00: their words stand alone.
+TOLD = 0.005
 
 
 class ReadingStrip(Canvas):
-    """A heading, and below it the words with their weights; or one sentence alone."""
+    """A heading, and below it the words, each with its weight beside it; or one sentence alone."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ class ReadingStrip(Canvas):
         return self._weights if self._words else None
 
     def sizeHint(self) -> QSize:
-        return QSize(round(30 * self.em), round(4.6 * self.em))
+        return QSize(round(30 * self.em), round(3.3 * self.em))
 
     def shown(self) -> list[int]:
         """The words there is room for: all of them, else those that were read most."""
@@ -64,9 +64,12 @@ class ReadingStrip(Canvas):
         return sorted(chosen)
 
     def _width(self, place: int) -> float:
-        word = self.face().width(self._words[place])
-        number = self.face(fonts.SMALL).width(f"{self._weights[place]:.2f}")
-        return max(word, number) + 0.9 * self.em
+        return self.face().width(self._words[place]) + self._number_width(place) + 0.9 * self.em
+
+    def _number_width(self, place: int) -> float:
+        if self._weights[place] < TOLD:
+            return 0.0
+        return self.face(fonts.SMALL).width(f"{self._weights[place]:.2f}") + 0.45 * self.em
 
     def paint(self, painter: QPainter) -> None:
         em, theme, small = self.em, self.theme, self.face(fonts.SMALL)
@@ -86,8 +89,10 @@ class ReadingStrip(Canvas):
             painter.setOpacity(min(max(weight, 0.0), 1.0))
             box(painter, cell, theme.accent_soft, None, 0.35 * em)
             painter.setOpacity(1.0)
-            write(painter, cell, self._words[place], self.face(), theme.text)
-            under = QRectF(x, cell.bottom(), own, 1.3 * em)
-            ink = theme.text if weight >= TOLD else theme.muted
-            write(painter, under, f"{weight:.2f}", small, ink)
+            inner = cell.adjusted(0.45 * em, 0, -0.4 * em, 0)
+            told = weight >= TOLD
+            write(painter, inner, self._words[place], self.face(),
+                  theme.text if told else theme.muted, LEFT)  # fmt: skip
+            if told:
+                write(painter, inner, f"{weight:.2f}", small, theme.text, RIGHT)
             x += own + 0.3 * em

@@ -75,7 +75,7 @@ class SamplingControls(QWidget):
         self.top_k.set_value(min(inputs.top_k or MOST_TOP_K + 1, MOST_TOP_K + 1))
         self.top_p.set_value(1.0 if inputs.top_p is None else inputs.top_p)
         self.seed.set_value(inputs.seed)
-        options = (tr("ui.greedy"), tr("ui.sample.short"), tr("decoding.beam"))
+        options = (tr("ui.greedy"), tr("ui.sample.short"), tr("ui.beam", n=inputs.beams))
         self.choice.set_options(options, STRATEGIES.index(inputs.strategy))
 
     def _on_temperature(self, value: float) -> None:
