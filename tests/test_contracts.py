@@ -67,6 +67,7 @@ WINDOW_LAYERS = (
     ),
     ("visualizer.beam_run",),
     ("visualizer.state",),
+    ("visualizer.runs",),
     ("visualizer.targets", "visualizer.bench", "visualizer.inputs", "visualizer.tree_view"),
 )
 LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled", "model_core.chat")
@@ -95,6 +96,7 @@ WITHOUT_QT = (
     "visualizer.palettes",
     "visualizer.run",
     "visualizer.inputs",
+    "visualizer.runs",
     "visualizer.state",
     "visualizer.actions",
     "visualizer.gradient_actions",

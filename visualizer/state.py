@@ -12,10 +12,13 @@ from model_core.tokenizers import SPECIAL_TOKENS
 from visualizer.bench import Bench as Bench
 from visualizer.inputs import Inputs as Inputs
 from visualizer.inputs import Strategy as Strategy
+from visualizer.runs import FreeRun as FreeRun
+from visualizer.runs import Outcome as Outcome
+from visualizer.runs import Run as Run
+from visualizer.runs import UnknownWord as UnknownWord
 from visualizer.targets import fitted
 from visualizer.tree_view import TreeView as TreeView
 
-Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
 Cell = tuple[int, int]
 # What can take the stage: the record at the cursor, all layers, the attentions linked, all heads,
 # the logit lens, a parameter.
@@ -66,53 +69,6 @@ class ModelEntry:
     def source(self) -> str | Path:
         """What it is opened by."""
         return self.bundled if self.path is None else self.path
-
-
-@dataclass(frozen=True)
-class UnknownWord:
-    """A source word that the vocabulary lacks; `position` counts in the ids the encoder reads."""
-
-    position: int
-    text: str
-
-
-@dataclass(frozen=True, eq=False)
-class FreeRun:
-    """What the model says by itself, beside a forced output: its tokens without the start."""
-
-    tokens: tuple[str, ...]
-    log_probs: tuple[float, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One computed run. `tape` is None where there was nothing to compute.
-
-    `search` is the beam search behind it, `free` the free run beside a forced one, if any.
-    `distributions[t]` is what decoder row t chose `chosen[t]` from. `last_content` is the row
-    that predicts the last token before the end token. `length` and `limit` count source tokens.
-    """
-
-    number: int
-    inputs: Inputs
-    outcome: Outcome
-    tape: Tape | None = None
-    distributions: tuple[Any, ...] = ()
-    chosen: tuple[int, ...] = ()
-    text: str = ""
-    finished: bool = False
-    search: Any = None
-    free: FreeRun | None = None
-    unknown: tuple[UnknownWord, ...] = ()
-    last_content: int = 0
-    length: int = 0
-    limit: int = 0
-    milliseconds: float = 0.0
-
-    @property
-    def rows(self) -> int:
-        """The number of decoder rows T."""
-        return 0 if self.tape is None else len(self.tape.target_tokens)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,58 @@
+"""A computed run: what the model made of the inputs, and what it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from model_core.tape import Tape
+from visualizer.inputs import Inputs
+
+Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
+
+
+@dataclass(frozen=True)
+class UnknownWord:
+    """A source word that the vocabulary lacks; `position` counts in the ids the encoder reads."""
+
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class FreeRun:
+    """What the model says by itself, beside a forced output: its tokens without the start."""
+
+    tokens: tuple[str, ...]
+    log_probs: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One computed run. `tape` is None where there was nothing to compute.
+
+    `search` is the beam search behind it, `free` the free run beside a forced one, if any.
+    `distributions[t]` is what decoder row t chose `chosen[t]` from. `last_content` is the row
+    that predicts the last token before the end token. `length` and `limit` count source tokens.
+    """
+
+    number: int
+    inputs: Inputs
+    outcome: Outcome
+    tape: Tape | None = None
+    distributions: tuple[Any, ...] = ()
+    chosen: tuple[int, ...] = ()
+    text: str = ""
+    finished: bool = False
+    search: Any = None
+    free: FreeRun | None = None
+    unknown: tuple[UnknownWord, ...] = ()
+    last_content: int = 0
+    length: int = 0
+    limit: int = 0
+    milliseconds: float = 0.0
+
+    @property
+    def rows(self) -> int:
+        """The number of decoder rows T."""
+        return 0 if self.tape is None else len(self.tape.target_tokens)
