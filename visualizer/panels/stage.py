@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
@@ -91,6 +91,14 @@ TABS: tuple[PageName, ...] = ("record", "layers", "attention", "lens", "decoding
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
 
 
+class PageStack(QStackedLayout):
+    """Takes the room that its page needs, and not what the largest of all would."""
+
+    def minimumSize(self) -> QSize:
+        page = self.currentWidget()
+        return QSize() if page is None else page.minimumSizeHint()
+
+
 class StagePanel(Panel):
     """Has the keys of the walk when nothing else has the focus.
 
@@ -121,7 +129,7 @@ class StagePanel(Panel):
         self.badges = BadgeRow()
         self._chips: tuple[Chip, ...] = ()
         self.pages: dict[PageName, Page] = {}
-        self.body = QStackedLayout()
+        self.body = PageStack()
         self.tools = QStackedLayout()
         self.tools.addWidget(self.ops)
         for kind in PAGES:
