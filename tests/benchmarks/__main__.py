@@ -19,6 +19,7 @@ BENCHMARKS = {
     "stages": "tests.benchmarks.stages",
     "window": "tests.benchmarks.window",
     "long": "tests.benchmarks.long",
+    "decoding_page": "tests.benchmarks.decoding_page",
 }
 PACKAGES = ("numpy", "torch", "threadpoolctl", "PySide6-Essentials", "pyqtgraph")
 

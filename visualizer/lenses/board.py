@@ -42,6 +42,7 @@ class Column:
     "draws" how many there were   out: what can no more be drawn   low, high: of the bars
     expected: of "draws" how many there should be   lines: what stands below the title
     off: the stage changes nothing, and says so   folds: it may be left out where room is short
+    still: it stands in front of the temperature, which does not change it
     """
 
     name: str
@@ -55,6 +56,7 @@ class Column:
     high: float
     off: bool = False
     folds: bool = False
+    still: bool = False
     expected: Array | None = None
     decimals: int = 2
 
@@ -110,7 +112,8 @@ class Column:
 class Board:
     """All columns, and which rows they have: order are the ids (V,), None for the ids' own.
 
-    key: of the same rows as before, so that what is in view may stay
+    key: of the same rows as before, so that what is in view may stay   owner: of columns in front
+    of the temperature, which are the same as long as it is
     """
 
     key: Hashable
@@ -121,6 +124,7 @@ class Board:
     log: bool
     chosen: int | None
     selected: int | None
+    owner: object = None
 
     @property
     def size(self) -> int:
@@ -157,6 +161,7 @@ def board(state: ViewState) -> Board | None:
         log=state.bench.log,
         chosen=None if taken is None else taken.id,
         selected=selected if selected is not None and selected < len(tokens) else None,
+        owner=pipeline(state),
     )
 
 
@@ -187,7 +192,8 @@ def _columns(state: ViewState, found: Staged, drawn: Histogram | None) -> tuple[
     high = float(given.probabilities.max())
     low = _floor(state, found)
     # behind top-k and behind top-p stand shares of the same whole
-    shares = found[AFTER_TOP_K].probabilities
+    cuts = given.after_top_p is not given.after_top_k
+    shares = found[AFTER_TOP_K].probabilities if cuts else given.probabilities
     columns = []
     for place, stage in enumerate(found.stages):
         title = stage_title(state, stage)
@@ -232,6 +238,7 @@ def _logits(
         most,
         stage.is_off,
         folds,
+        stage.name != "tempered",
         decimals=decimals,
     )
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
 from visualizer.lenses.board import Board, Column
-from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, Face, box, triangle, write
+from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, triangle, write
 from visualizer.widgets.columns_layout import HEAD_LINES, Layout, lay_out, rows_in
 
 NOTCH = 120
 ROWS_PER_NOTCH = 3
+# (place among the rows in view, id)
+Rows = list[tuple[int, int]]
 COLOURS = {"logits": "encoder", "shares": "output", "draws": "accent"}
 
 
@@ -137,18 +141,51 @@ class PipelineColumns(Canvas):
         if board is None or layout is None:
             write(painter, QRectF(self.rect()), self._empty, self.face(), self.theme.muted, CENTRE)
             return
-        for place in range(len(layout.columns)):
-            self._draw_head(painter, layout, place)
         tokens = self.shown()
-        for n, token in enumerate(tokens):
-            self._draw_band(painter, layout.row_rect(layout.first + n), token)
-        self._draw_tokens(painter, layout, tokens)
-        for place in range(len(layout.columns)):
-            self._draw_column(painter, layout, place, tokens)
+        everything = list(enumerate(tokens))
+        still = [place for place, (column, _) in enumerate(layout.columns) if column.still]
+        self.layer(
+            painter,
+            "still",
+            self._still(board, layout, tokens),
+            lambda inner: self._draw_rows(inner, layout, everything, still, True),
+        )
+        # the token that is taken changes with a slider: its row is painted over the others'
+        taken = [(n, token) for n, token in everything if token == board.chosen]
+        self._draw_rows(painter, layout, taken, still)
+        moving = [place for place in range(len(layout.columns)) if place not in still]
+        for place in moving:
+            self._draw_head(painter, layout, place)
+            self._draw_column(painter, layout, place, everything)
         thumb = layout.thumb
         if thumb.height():
             colour = self.theme.border_strong if self._grip is not None else self.theme.bar_off
             box(painter, thumb, colour, None, thumb.width() / 2)
+
+    def _still(self, board: Board, layout: Layout, tokens: list[int]) -> Hashable:
+        """What is painted before anything that a slider moves: nothing else changes it."""
+        columns = tuple((c.name, c.title, c.lines, x) for c, x in layout.columns if c.still)
+        out = tuple(column.out[tokens].tobytes() for column, _ in layout.columns)
+        place = (layout.first, layout.rows, layout.width, layout.label, layout.gutter)
+        return board.owner, board.key, columns, out, board.selected, self._under(), place
+
+    def _under(self) -> int | None:
+        """The token that is pointed at, here or elsewhere."""
+        return self._pointed if self._hovered is None else self._hovered[0]
+
+    def _draw_rows(
+        self, painter: QPainter, layout: Layout, rows: Rows, places: list[int], heads: bool = False
+    ) -> None:
+        """Bands, ids and tokens of some rows, and their bars in the columns at `places`."""
+        assert self._board is not None
+        for n, token in rows:
+            self._draw_band(painter, layout.row_rect(layout.first + n), token, not heads)
+        taken = None if heads else self._board.chosen
+        self._draw_tokens(painter, layout, rows, taken)
+        for place in places:
+            if heads:
+                self._draw_head(painter, layout, place)
+            self._draw_column(painter, layout, place, rows)
 
     def _draw_head(self, painter: QPainter, layout: Layout, place: int) -> None:
         assert self._board is not None
@@ -168,82 +205,73 @@ class PipelineColumns(Canvas):
             write(painter, room, line, small, theme.muted, LEFT)
             top += high * em
 
-    def _draw_band(self, painter: QPainter, rect: QRectF, token: int) -> None:
-        """What lies under a row: the token taken, the one clicked, the one pointed at."""
+    def _draw_band(self, painter: QPainter, rect: QRectF, token: int, taken: bool) -> None:
+        """What lies under a row: the token taken, the one pointed at, the one clicked."""
         assert self._board is not None
         theme, board = self.theme, self._board
         inside = rect.adjusted(0, 1, 0, -1)
         radius = 0.3 * self.em
-        if token == board.chosen:
+        if taken:
+            painter.fillRect(rect, theme.color(self._ground or "surface"))
             box(painter, inside, theme.output_tint, None, radius)
-        if token == (self._hovered[0] if self._hovered else self._pointed):
-            box(painter, inside, theme.chip, None, radius)
+        if token == self._under():
+            box(painter, inside, theme.output_soft if taken else theme.chip, None, radius)
         if token == board.selected:
             box(painter, inside, None, theme.accent, radius)
 
-    def _draw_tokens(self, painter: QPainter, layout: Layout, tokens: list[int]) -> None:
+    def _draw_tokens(
+        self, painter: QPainter, layout: Layout, rows: Rows, taken: int | None
+    ) -> None:
         """Ids, and the tokens in every column that has room for them."""
         assert self._board is not None
         board, theme, em = self._board, self.theme, self.em
         face, bold, small = self.face(), self.face(bold=True), self.face(0.78)
         numbers = layout.gutter - 0.5 * em
-        for n, token in enumerate(tokens):
+        for n, token in rows:
             rect = layout.row_rect(layout.first + n)
-            write(
-                painter,
-                QRectF(0.0, rect.top(), numbers, rect.height()),
-                str(token),
-                small,
-                theme.muted,
-                RIGHT,
-            )
-            name = board.tokens[token]
-            for place, (column, _) in enumerate(layout.columns):
-                x = layout.label_at(place)
+            place = QRectF(0.0, rect.top(), numbers, rect.height())
+            write(painter, place, str(token), small, theme.muted, RIGHT)
+            name, lettering = board.tokens[token], bold if token == taken else face
+            for column, (stage, _) in enumerate(layout.columns):
+                x = layout.label_at(column)
                 if x is not None:
-                    out = bool(column.out[token])
-                    write(
-                        painter,
-                        QRectF(x, rect.top(), layout.label, rect.height()),
-                        name,
-                        bold if token == board.chosen else face,
-                        theme.muted if out else theme.text,
-                        LEFT,
-                    )
+                    ink = theme.muted if stage.out[token] else theme.text
+                    place = QRectF(x, rect.top(), layout.label, rect.height())
+                    write(painter, place, name, lettering, ink, LEFT)
 
-    def _draw_column(
-        self, painter: QPainter, layout: Layout, place: int, tokens: list[int]
-    ) -> None:
-        assert self._board is not None
-        column, log = layout.columns[place][0], self._board.log
-        digits = self.face(0.9)
-        texts = [column.text(token) for token in tokens]
+    def _draw_column(self, painter: QPainter, layout: Layout, place: int, rows: Rows) -> None:
+        column, digits = layout.columns[place][0], self.face(0.9)
+        texts = {token: column.text(token) for token in self.shown()}
         start, room = layout.bars_at(place)
-        number = max((digits.width(text) for text in texts), default=0.0) + 0.4 * self.em
+        # measuring all of them, which are new with every move, would take longer than painting
+        number = digits.width(max(texts.values(), key=len, default="")) + 0.4 * self.em
         full = max(room - number - 0.2 * self.em, 0.0)
-        for n, (token, text) in enumerate(zip(tokens, texts, strict=True)):
+        for n, token in rows:
             rect = layout.row_rect(layout.first + n)
-            self._draw_bar(painter, column, token, text, digits, (start, full, room), rect, log)
+            at = self._draw_bar(painter, column, token, (start, full), rect)
+            # no number comes again, so that laying them out for later would be lost
+            quiet = bool(column.out[token]) or column.off
+            painter.setFont(digits.font)
+            painter.setPen(self.theme.color("muted" if quiet else "text"))
+            baseline = round(rect.top() + (rect.height() + digits.cap_height) / 2)
+            painter.drawText(QPointF(at + 0.4 * self.em, baseline), texts[token])
 
     def _draw_bar(
         self,
         painter: QPainter,
         column: Column,
         token: int,
-        text: str,
-        digits: Face,
-        reach: tuple[float, float, float],
+        reach: tuple[float, float],
         rect: QRectF,
-        log: bool,
-    ) -> None:
-        """reach: where bars start, how long they can be, and with the number"""
-        theme, em = self.theme, self.em
-        start, full, room = reach
-        out = bool(column.out[token])
+    ) -> float:
+        """Returns where its number may start.   reach: where bars start, how long they can be"""
+        assert self._board is not None
+        theme, em, log = self.theme, self.em, self._board.log
+        start, full = reach
         zero, end = column.share(token, log)
         top, high = self.snap(rect.top() + 0.38 * em), 0.86 * em
         x0, x1 = start + zero * full, start + end * full
-        if out:
+        if column.out[token]:
             box(painter, QRectF(self.snap(x0), top, 1.0, high), theme.border_strong)
         elif x1 != x0 or column.kind != "draws":
             # what is there at all is seen
@@ -256,10 +284,7 @@ class PipelineColumns(Canvas):
             x = self.snap(start + min(mark, 1.0) * full)
             box(painter, QRectF(x, top - 0.15 * em, 2.0, high + 0.3 * em), theme.text)
             x1 = max(x1, x)
-        at = max(x0, x1, x0 + 2.0) + 0.4 * em
-        ink = theme.muted if out or column.off else theme.text
-        where = QRectF(at, rect.top(), max(start + room - at, 0.0), rect.height())
-        write(painter, where, text, digits, ink, LEFT)
+        return max(x0 + 2.0, x1)
 
     # The pointer.
 
