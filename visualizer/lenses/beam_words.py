@@ -63,7 +63,7 @@ def facts(state: ViewState) -> tuple[str, str]:
     settings = state.inputs if search is None else search.settings
     how = tr("beams.facts", n=settings.beams, penalty=f"{settings.length_penalty:.1f}")
     if search is None or search.best is None:
-        return how, ""
+        return how.removesuffix(" ·"), ""
     if not search.done:
         return how, tr("beams.growing", n=len(search.steps))
     best = search.ranking[0]
