@@ -21,6 +21,7 @@ from visualizer import actions, decoding_actions, fonts, navigation
 from visualizer.beam_run import Search
 from visualizer.engine import Engine, one_sentence
 from visualizer.garbage import GarbageCollector
+from visualizer.inputs import chooses_otherwise
 from visualizer.inquirer import Inquirer
 from visualizer.lenses.remarks import say_remarks, say_saved
 from visualizer.main_window import MainWindow
@@ -35,6 +36,9 @@ FIRST_SIZE = (1600, 1000)
 READING_TIME = 8000  # milliseconds that a good word stays
 # Words about what went well go by themselves.
 FADING = ("notice.saved", "notice.copied")
+# A slider shows at once what it changes. Where decoding what follows from it takes longer than a
+# frame or two, it begins once the slider rests; all in milliseconds.
+LONG_RUN, RESTED = 40, 80
 TITLE_BAR = 40  # pixels; what the frame takes is known only once the window is on screen
 
 log = logging.getLogger("glassformer")
@@ -67,6 +71,9 @@ class Session(QObject):
         self._fading.timeout.connect(self._on_faded)
         self._clock = QTimer(self)
         self._clock.timeout.connect(self._on_tick)
+        self._rested = QTimer(self)
+        self._rested.setSingleShot(True)
+        self._rested.timeout.connect(self._on_rested)
         self._preparation = Preparation(engine)
         self.inquirer = Inquirer(window.store, parent=self)
         # how the model that is being opened takes the stage
@@ -125,6 +132,7 @@ class Session(QObject):
         """Stop the work and remember what is worth remembering."""
         self._clock.stop()
         self._fading.stop()
+        self._rested.stop()
         self._preparation.stop()
         self.inquirer.shutdown()
         self.engine.shutdown()
@@ -134,7 +142,7 @@ class Session(QObject):
 
     def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
         if fields & {"model", "inputs"} and new.model is not None:
-            self.engine.request(new.model, new.inputs)
+            self._want_run(old, new)
         if fields & PREFERENCES and self.settings is not None:
             self.settings.remember(new)
         if "notice" in fields and new.notice is not None and new.notice.key.startswith(FADING):
@@ -144,6 +152,20 @@ class Session(QObject):
                 self._clock.start(round(1000 / new.speed))
             else:
                 self._clock.stop()
+
+    def _want_run(self, old: ViewState, new: ViewState) -> None:
+        long = new.run is not None and new.run.milliseconds > LONG_RUN
+        if long and old.model is new.model and chooses_otherwise(old.inputs, new.inputs):
+            self.engine.drop_run()
+            self._rested.start(RESTED)
+        else:
+            self._on_rested()
+
+    def _on_rested(self) -> None:
+        self._rested.stop()
+        state = self.store.state
+        if state.model is not None:
+            self.engine.request(state.model, state.inputs)
 
     def _on_finished(self, run: Run) -> None:
         self.store.dispatch(actions.show_run, run)

@@ -150,6 +150,10 @@ class Engine(QObject):
             )
         )
 
+    def drop_run(self) -> None:
+        """The run that is under way, or waits, is no longer wanted."""
+        self._runs.cancel()
+
     def open(self, source: str | Path, choices: Choices = AS_IT_IS) -> None:
         """Open a bundled model (a str, its name) or a checkpoint file (a Path)."""
         self._opening = source.name if isinstance(source, Path) else source
@@ -198,8 +202,7 @@ class Engine(QObject):
         self.prepared.emit(anything)
 
     def _take_report(self, number: int, search: Search) -> None:
-        if self._runs.is_newest(number):
-            self.progress.emit(search)
+        self.progress.emit(search)
 
     def _run_done(self, number: int, run: object) -> None:
         self.finished.emit(run)

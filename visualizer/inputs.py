@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from model_core.beams import EarlyStopping
@@ -39,3 +39,11 @@ class Inputs:
     pinned: tuple[int, ...] | None = None
     history: tuple[Turn, ...] = ()
     cells: tuple[tuple[int, int, float], ...] = ()
+
+
+def chooses_otherwise(old: Inputs, new: Inputs) -> bool:
+    """Whether all that differs is how a token is taken from the same logits."""
+    choice = {
+        name: getattr(new, name) for name in ("strategy", "temperature", "top_k", "top_p", "seed")
+    }
+    return old != new and replace(old, **choice) == new
