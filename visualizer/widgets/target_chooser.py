@@ -15,6 +15,7 @@ from visualizer.widgets.sentence_field import UndoStaysOutside
 KINDS = ("log_prob", "loss")
 # Milliseconds that gradients may be on their way without a word.
 PATIENCE = 300
+HEIGHT = 1.9
 MOST_OFFERED = 12
 
 
@@ -97,6 +98,8 @@ class TargetChooser(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(round(0.5 * em))
         for widget in (self.head, self.kind, self.of, self.token, self.at, self.row, self.follow):
+            # the picture below needs the room
+            widget.setFixedHeight(round(HEIGHT * em))
             row.addWidget(widget)
         row.addWidget(self.against, 1)
         row.addStretch(0)
