@@ -87,6 +87,7 @@ def _measure() -> dict[str, list[float]]:
     for page in ("decoding", "record"):
         for kind, top_k in (("all", None), ("top_k", 40)):
             store.dispatch(actions.show_page, page)
+            store.dispatch(actions.set_temperature, 0.8)
             store.dispatch(actions.set_top_k, top_k)
             store.dispatch(actions.set_top_p, None if top_k is None else 0.9)
             until(app, shown, patience=60.0)

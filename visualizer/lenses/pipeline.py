@@ -140,7 +140,8 @@ def chosen(state: ViewState, again: bool = True) -> Chosen | None:
         return None
     number, extra = run_number(state), bench(state).again if again else 0
     if draws(state.inputs) and (number or extra):
-        drawn = found.draw(uniform_at(state.inputs.seed, number + extra - 1))
+        which = (state.inputs.seed, number + extra - 1)
+        drawn = keep(found, "draw", which, lambda: found.draw(uniform_at(*which)))
         return Chosen("draw", drawn.id, (), drawn, number + extra, not extra)
     forced = forced_token(state)
     if forced is not None:
@@ -148,7 +149,7 @@ def chosen(state: ViewState, again: bool = True) -> Chosen | None:
     if state.inputs.strategy == "beam":
         row = current_token(state)
         return Chosen("beam", run.chosen[row] if row < len(run.chosen) else _largest(found)[0])
-    largest = _largest(found)
+    largest = keep(found, "largest", None, lambda: _largest(found))
     return Chosen("argmax", largest[0], largest[1:])
 
 

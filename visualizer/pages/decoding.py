@@ -11,7 +11,12 @@ from visualizer.i18n import tr
 from visualizer.lenses.board import board
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.pipeline import chosen, draws, staged
-from visualizer.lenses.pipeline_words import decoding_caption, draw_many_title, draw_words
+from visualizer.lenses.pipeline_words import (
+    DrawWords,
+    decoding_caption,
+    draw_many_title,
+    draw_words,
+)
 from visualizer.pages.base import Page
 from visualizer.pages.beam_part import BeamPart
 from visualizer.state import ViewState, reads_matrix
@@ -47,6 +52,7 @@ class DecodingPage(Page):
         super().__init__(store, cell, parent)
         em = self.em
         self.columns, self.bar = PipelineColumns(), DrawBar()
+        self._words: DrawWords | None = None
         self.sampling = SamplingControls(in_a_row=True)
         self.tools = self.sampling
         self.said = TextBlock(2)
@@ -131,9 +137,10 @@ class DecodingPage(Page):
         if fields & {"inputs", "language"}:
             self.sampling.set_inputs(state.inputs)
         found, shown, taken = staged(state), board(state), chosen(state)
+        self._words = draw_words(state)
         self.columns.set_board(shown)
         self.bar.set_draw(
-            draw_words(state),
+            self._words,
             None if found is None else found.distribution,
             taken,
             () if shown is None else shown.tokens,
@@ -154,7 +161,7 @@ class DecodingPage(Page):
 
         place: the column that is pointed at, the last one without it
         """
-        shown, words = self.columns.board, draw_words(self.store.state)
+        shown, words = self.columns.board, self._words
         if shown is None or words is None:
             self.said.set_sentences()
             return
