@@ -202,7 +202,8 @@ class Engine(QObject):
         self.prepared.emit(anything)
 
     def _take_report(self, number: int, search: Search) -> None:
-        self.progress.emit(search)
+        if self._runs.is_newest(number):
+            self.progress.emit(search)
 
     def _run_done(self, number: int, run: object) -> None:
         self.finished.emit(run)
