@@ -19,7 +19,7 @@ from tests.gui.live_window import checkpoint, live  # noqa: F401
 from tests.gui.samples import FONT, LEFT_BUTTON, ROOT, at, matrix
 from visualizer import actions, fonts, navigation
 from visualizer.lenses import keeping
-from visualizer.lenses.blocks import MOST_READ, largest, largest_cell, spans
+from visualizer.lenses.blocks import MOST_READ, Span, continued, largest, largest_cell, spans
 from visualizer.theme import THEMES
 from visualizer.widgets.head_strip import HeadStrip
 from visualizer.widgets.heatmap import HeatMap
@@ -438,3 +438,20 @@ def test_the_keys_of_the_stage_zoom_and_a_link_brings_its_cell_into_view(live): 
     assert live.state.head == 1
     QTest.keyClicks(stage, "0")
     assert shown.viewport.is_whole
+
+
+@pytest.mark.parametrize("palette", ["diverging", "sequential"])
+def test_a_picture_that_is_continued_token_by_token_is_the_one_made_at_once(palette):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((90, 90)).astype(np.float32)
+    hidden = np.triu(np.ones((90, 90), bool), 1)
+    before = None
+    for count in (40, 41, 42, 60, 61, 90, 89, 41, 41, 3, 80):
+        part = {"values": values[:count, :count], "hidden": hidden[:count, :count]}
+        drawn = matrix(count, count, palette=palette, **part)
+        rows, columns = Span(0, count, 4, 4), Span(0, count, 3, 3)
+        before = continued(drawn, rows, columns, before)
+        found, closed = largest(drawn, rows, columns)
+        open_cells = np.ones_like(found, bool) if closed is None else ~closed
+        assert (before.values == found)[open_cells].all()
+        assert ((before.closed if before.closed is not None else ~open_cells) == ~open_cells).all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,59 @@ def largest_cell(
     else:
         place = 0 if covered is not None else int(sizes.argmax())
     return int(down[place // across.size]), int(across[place % across.size])
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What `largest` gave for so many rows and columns."""
+
+    rows: int
+    columns: int
+    values: Array
+    closed: Array | None
+
+
+def continued(matrix: Matrix, rows: Span, columns: Span, before: Picture | None) -> Picture:
+    """`largest`, given what it gave before for more or fewer cells of the same picture.
+
+    At the next token a record is longer by a row: the blocks that were full stay as they are.
+    """
+    found, closed = None, None
+    if before is not None and (rows.block > 1 or columns.block > 1):
+        down = min(before.rows, rows.count) // rows.block
+        across = min(before.columns, columns.count) // columns.block
+        if (before.rows, before.columns) == (rows.count, columns.count):
+            return before
+        if down and across:
+            shape = rows.blocks, columns.blocks
+            found = np.empty(shape, before.values.dtype)
+            closed = np.zeros(shape, np.bool_)
+            found[:down, :across] = before.values[:down, :across]
+            if before.closed is not None:
+                closed[:down, :across] = before.closed[:down, :across]
+            above, below = _split(rows, down)
+            right = _split(columns, across)[1]
+            for place, part in (
+                (np.s_[down:, :], (below, columns)),
+                (np.s_[:down, across:], (above, right)),
+            ):
+                if part[0].count and part[1].count:
+                    values, hidden = largest(matrix, *part)
+                    found[place] = values
+                    if hidden is not None:
+                        closed[place] = hidden
+            return Picture(rows.count, columns.count, found, closed if closed.any() else None)
+    found, closed = largest(matrix, rows, columns)
+    return Picture(rows.count, columns.count, found, closed)
+
+
+def _split(span: Span, blocks: int) -> tuple[Span, Span]:
+    """The first `blocks` full blocks, and the rest."""
+    cells = blocks * span.block
+    return (
+        replace(span, count=cells),
+        replace(span, first=span.first + cells, count=span.count - cells),
+    )
 
 
 def _reduced(combine: np.ufunc, part: Array, rows: Span, columns: Span) -> Array:

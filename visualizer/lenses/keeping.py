@@ -16,15 +16,31 @@ def keep(owner: Any, kind: str, key: Hashable, make: Callable[[], Kept], most: i
 
     most: how many things of this kind are kept, the last ones asked for
     """
-    if owner is None:
-        return make()
-    things = _kept.setdefault(owner, {}).setdefault(kind, {})
-    if key in things:
-        # to the end of the row: what has not been asked for longest goes first
-        found: Kept = things.pop(key)
-    else:
+    found: Kept | None = kept(owner, kind, key)
+    if found is None:
         found = make()
-        while len(things) >= most:
-            del things[next(iter(things))]
-    things[key] = found
+        store(owner, kind, key, found, most)
     return found
+
+
+def kept(owner: Any, kind: str, key: Hashable) -> Any:
+    """What was stored for this key, None where nothing was."""
+    if owner is None:
+        return None
+    things = _kept.get(owner, {}).get(kind, {})
+    if key not in things:
+        return None
+    # to the end of the row: what has not been asked for longest goes first
+    found = things[key] = things.pop(key)
+    return found
+
+
+def store(owner: Any, kind: str, key: Hashable, found: Any, most: int = 64) -> None:
+    """Keep it as long as the owner lives, and no more than so many things of this kind."""
+    if owner is None:
+        return
+    things = _kept.setdefault(owner, {}).setdefault(kind, {})
+    things.pop(key, None)
+    while len(things) >= most:
+        del things[next(iter(things))]
+    things[key] = found

@@ -146,19 +146,22 @@ class TransportPanel(Panel):
 
 def _chips(state: ViewState) -> tuple[Chip, ...]:
     """The output so far, what is still to come faint."""
-    chips = tuple(
-        Chip(
-            token.token,
-            token.probability,
-            unknown=token.unknown,
-            faint=token.status == "todo",
-        )
-        for token in output_tokens(state)
+    run, done = state.run, reached_row(state) + 1
+    # the two looks of every token are made once, for all steps along it
+    solid, faint = keep(
+        run, "looks", None, lambda: tuple(_looks(state, faint) for faint in (False, True))
     )
-    run = state.run
+    chips = solid[:done] + faint[done:]
     if run is not None and is_cut_off(run):
         chips += (Chip(tr("output.limit"), tooltip=run_message(run), unknown=True),)
     return chips
+
+
+def _looks(state: ViewState, faint: bool) -> tuple[Chip, ...]:
+    return tuple(
+        Chip(token.token, token.probability, unknown=token.unknown, faint=faint)
+        for token in output_tokens(state)
+    )
 
 
 def _speed_text(speed: float) -> str:

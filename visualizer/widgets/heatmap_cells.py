@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from visualizer import fonts
 from visualizer.lenses import blocks
-from visualizer.lenses.keeping import keep
+from visualizer.lenses.keeping import kept, store
 from visualizer.lenses.picture import Matrix
 from visualizer.theme import INK_DARK, INK_LIGHT, Theme
 from visualizer.widgets import figures
@@ -46,10 +46,13 @@ def reduced(matrix: Matrix, rows: blocks.Span, columns: blocks.Span) -> Matrix:
     if rows.block == columns.block == 1:
         values, hidden = blocks.largest(matrix, rows, columns)
     else:
-        key = (matrix.source, matrix.values.shape, matrix.palette, rows, columns)
-        values, hidden = keep(
-            matrix.owner, "largest", key, lambda: blocks.largest(matrix, rows, columns)
-        )
+        # neither the shape nor the counts: the next token's picture continues this one's
+        places = (rows.first, rows.block, rows.read, columns.first, columns.block, columns.read)
+        key = (matrix.source, matrix.palette, *places)
+        before = kept(matrix.owner, "largest", key)
+        found = blocks.continued(matrix, rows, columns, before)
+        store(matrix.owner, "largest", key, found, most=128)
+        values, hidden = found.values, found.closed
     return replace(matrix, values=values, hidden=hidden)
 
 

@@ -8,7 +8,7 @@ from heapq import nlargest
 from visualizer.widgets.canvas import Face
 
 # Of more labels than these only those are measured that have the most characters.
-MEASURED = 400
+MEASURED = 1500
 # From here on characters are about twice as wide as Latin letters.
 WIDE = "\u2e80"
 
@@ -25,7 +25,7 @@ def are_numbers(labels: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=32)
 def _longest(labels: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(nlargest(MEASURED // 4, set(labels), key=_length))
+    return tuple(nlargest(MEASURED // 10, set(labels), key=_length))
 
 
 def _length(text: str) -> int:
