@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import QRect
 
 from tests.gui.live_window import live  # noqa: F401 (fixture)
-from visualizer import navigation
+from visualizer import actions, navigation
+from visualizer.state import shown_gradients
 
 
 def places(window) -> dict[str, QRect]:
@@ -57,6 +58,27 @@ def test_nothing_moves_from_step_to_step(live, size):  # noqa: F811
         live.store.dispatch(navigation.next_sublayer)
         live.qtbot.wait(5)
         assert places(live.window) == before
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1600, 1000)])
+def test_nothing_moves_along_the_gradients_or_while_one_types(live, size):  # noqa: F811
+    live.window.resize(*size)
+    live.store.dispatch(actions.set_showing, "gradients")
+    live.qtbot.waitUntil(lambda: shown_gradients(live.state) is not None, timeout=5000)
+    live.store.dispatch(navigation.home)
+    live.qtbot.wait(300)
+    before = places(live.window)
+    for _ in range(12):
+        live.store.dispatch(navigation.next_sublayer)
+        live.qtbot.wait(5)
+        assert places(live.window) == before
+    live.field.selectAll()
+    live.type("s4 s5")
+    live.until_shown("s4 s5")
+    assert places(live.window) == before
+    live.qtbot.waitUntil(lambda: shown_gradients(live.state) is not None, timeout=5000)
+    live.qtbot.wait(50)
+    assert places(live.window) == before
 
 
 def test_a_step_is_painted_at_once_only_where_nothing_changed(live):  # noqa: F811
