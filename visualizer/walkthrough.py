@@ -14,8 +14,6 @@ from functools import lru_cache
 from typing import Literal
 
 Side = Literal["encoder", "decoder", "output"]
-# The sites that gradients start from, behind all those of a run.
-TARGETS = ("target", "loss")
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Segment:
 
     kind: Literal[
         "input", "embed", "encoder", "memory", "token",
-        "target", "output", "decoder_norm", "decoder", "decoder_embed",
+        "target", "loss", "output", "decoder_norm", "decoder", "decoder_embed",
     ]  # fmt: skip
     number: int
     start: int
@@ -264,12 +262,14 @@ def _read(site: str) -> Place:
 def _stretch_back(
     place: Place,
 ) -> Literal[
-    "target", "output", "decoder", "decoder_embed", "decoder_norm",
+    "target", "loss", "output", "decoder", "decoder_embed", "decoder_norm",
     "encoder", "embed", "memory", "input",
 ]:  # fmt: skip
     """Which stretch of a walk back a place lies in."""
     if place.side == "output":
-        return "target" if place.site in TARGETS else "output"
+        if place.site == "loss":
+            return "loss"
+        return "target" if place.site == "target" else "output"
     if place.layer is not None:
         return "decoder" if place.side == "decoder" else "encoder"
     if place.group.endswith(".embed"):

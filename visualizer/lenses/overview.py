@@ -142,7 +142,7 @@ def timeline(state: ViewState) -> Timeline | None:
 
 
 def _segment_side(segment: Segment) -> Side:
-    if segment.kind in ("target", "output"):
+    if segment.kind in ("target", "loss", "output"):
         return "output"
     return "decoder" if segment.kind.startswith(("token", "decoder")) else "encoder"
 
