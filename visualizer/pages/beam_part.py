@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
+    QScrollArea,
     QStackedLayout,
     QVBoxLayout,
     QWidget,
@@ -83,7 +84,11 @@ class BeamPart(Plain):
         left.addLayout(below)
         # the slider that says how many are listed is the list's heading
         right.addWidget(self.n_best)
-        right.addWidget(self.list, 1)
+        lines = QScrollArea()
+        lines.setWidgetResizable(True)
+        lines.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        lines.setWidget(self.list)
+        right.addWidget(lines, 1)
         for slider in (self.beams, self.penalty, self.limit):
             right.addWidget(slider)
         grid = QGridLayout()

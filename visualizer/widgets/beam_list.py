@@ -17,7 +17,7 @@ class BeamList(PointedCanvas):
     """clicked(ids) of the hypothesis of a line."""
 
     clicked = Signal(object)
-    LINE = 1.75
+    LINE, LEAST_LINE = 1.75, 1.4
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,16 +44,16 @@ class BeamList(PointedCanvas):
         return QSize(round(18 * self.em), round(lines * self.LINE * self.em))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(round(10 * self.em), round(2 * self.LINE * self.em))
+        lines = max(len(self._lines), 2)
+        return QSize(round(10 * self.em), round(lines * self.LEAST_LINE * self.em))
 
     def line_rect(self, number: int) -> QRectF:
         high = self._high()
         return QRectF(0, number * high, self.width(), high)
 
     def _high(self) -> float:
-        """Of a line; narrower before any is left out."""
         lines = max(len(self._lines), 1)
-        return min(max(self.height() / lines, 1.35 * self.em), self.LINE * self.em)
+        return min(self.height() / lines, self.LINE * self.em)
 
     def paint(self, painter: QPainter) -> None:
         em, theme = self.em, self.theme
@@ -66,8 +66,6 @@ class BeamList(PointedCanvas):
         length_width = small.widest(tuple(str(line.length) for line in self._lines))
         for number, line in enumerate(self._lines):
             rect = self.line_rect(number)
-            if rect.bottom() > self.height() + 1:
-                break
             if line.traced or number == self._hovered:
                 fill = theme.accent_tint if line.traced else theme.chip
                 box(painter, rect.adjusted(0, 0.08 * em, 0, -0.08 * em), fill, None, 0.3 * em)

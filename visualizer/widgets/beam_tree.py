@@ -41,6 +41,13 @@ from visualizer.widgets.zoom_buttons import ZoomButtons
 FADED_TO = 0.35
 STEP = 1.25
 DASHES = [3.0, 2.5]
+# Curves to pruned and kept ones, of the traced path and of the best: colour and width.
+EDGES = (("border_strong", 0.09), ("muted", 0.09), ("accent", 0.18), ("output", 0.24))
+
+
+def _strength(node: Node) -> int:
+    """The place in EDGES of the curve that leads to a node; what is stronger is drawn later."""
+    return 3 if node.best else 2 if node.traced else int(node.kept)
 
 
 def diamond(painter: QPainter, middle: QPointF, reach: float, colour: QColor | str) -> None:
@@ -137,14 +144,7 @@ class BeamTreeCanvas(Canvas):
     def places(self) -> Places:
         assert self._tree is not None
         if self._places is None:
-            made = arrange(self, self._tree, self._texts, self._room, self._zoom)
-            width, height = self._room
-            across, down = made.width > width, made.height > height
-            if across or down:
-                # a bar takes room from the other way; with both there is one more to scroll
-                room = (width - self._bar * down, height - self._bar * across)
-                made = arrange(self, self._tree, self._texts, room, self._zoom)
-            self._places = made
+            self._places = arrange(self, self._tree, self._texts, self._room, self._bar, self._zoom)
         return self._places
 
     def node_at(self, pos: QPointF) -> int | None:
@@ -171,31 +171,31 @@ class BeamTreeCanvas(Canvas):
     def _draw_tree(self, painter: QPainter) -> None:
         tree, places = self._tree, self.places()
         assert tree is not None
+        seen = self._seen(painter)
+        shown = [p for p in range(len(tree.nodes)) if seen.intersects(places.nodes[p])]
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        order = sorted(range(1, len(tree.nodes)), key=lambda p: self._strength(tree.nodes[p]))
-        for place in order:
+        pens = [self._edge(strength) for strength in range(len(EDGES))]
+        for place in sorted(shown, key=lambda p: _strength(tree.nodes[p])):
             node = tree.nodes[place]
-            assert node.parent is not None
-            if node.hypothesis is not None:
-                painter.setPen(self._edge(node))
+            if node.parent is not None and node.hypothesis is not None:
+                painter.setPen(pens[_strength(node)])
                 painter.drawPath(places.curve(node.parent, place))
         self._draw_laid(painter, tree)
-        for place, node in enumerate(tree.nodes):
-            self._draw_node(painter, place, node)
+        for place in shown:
+            self._draw_node(painter, place, tree.nodes[place])
         for rest, rect in zip(tree.rests, places.rests, strict=True):
             write(painter, rect, rest_text(rest), places.score_face, self.theme.muted, LEFT)
 
-    @staticmethod
-    def _strength(node: Node) -> int:
-        return node.kept + 2 * node.traced + 4 * node.best
+    def _seen(self, painter: QPainter) -> QRectF:
+        """What of the tree comes to the screen, with the curves that lead there."""
+        if painter.device() is not self:
+            return QRectF(self.rect())
+        seen, wide = QRectF(self.visibleRegion().boundingRect()), self.places().nodes[0].width()
+        return seen.adjusted(-2 * wide, -self.height(), 2 * wide, self.height())
 
-    def _edge(self, node: Node) -> QPen:
-        em, theme = self.em, self.theme
-        if node.best:
-            return QPen(theme.color("output"), 0.24 * em)
-        if node.traced:
-            return QPen(theme.color("accent"), 0.18 * em)
-        return QPen(theme.color("muted" if node.kept else "border_strong"), 0.09 * em)
+    def _edge(self, strength: int) -> QPen:
+        colour, width = EDGES[strength]
+        return QPen(self.theme.color(colour), width * self.em)
 
     def _draw_laid(self, painter: QPainter, tree: BeamTree) -> None:
         """The paths of other ways of choosing, beside the edges that they share."""
