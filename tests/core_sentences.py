@@ -14,6 +14,7 @@ MODULES = (
     "__init__",
     "beams",
     "bundled",
+    "chat",
     "config",
     "constraints",
     "decoding",
