@@ -23,8 +23,9 @@ from visualizer.lenses.pipeline import (
     staged,
 )
 from visualizer.lenses.pipeline_words import (
+    Lines,
     histogram_words,
-    stage_title,
+    stage_titles,
     stage_words,
 )
 from visualizer.state import ViewState, current_token
@@ -37,17 +38,18 @@ DRAWS = "draws"
 class Column:
     """One stage as it is drawn, every array over the whole vocabulary (V,) in id order.
 
+    titles, lines: what stands above, in whole words first, then shorter   tip: all of it
     values: of "logits" the stage's logits; of "shares" probabilities: behind top-k what would be
     drawn from if that were all, behind top-p the same without what went, then renormalised; of
-    "draws" how many there were   out: what can no more be drawn   low, high: of the bars
-    expected: of "draws" how many there should be   lines: what stands below the title
+    "draws" how many there were   expected: how many there should be
+    out: what can no more be drawn   low, high: of the bars
     off: the stage changes nothing, and says so   folds: it may be left out where room is short
     still: it stands in front of the temperature, which does not change it
     """
 
     name: str
-    title: str
-    lines: tuple[str, str]
+    titles: tuple[str, ...]
+    lines: tuple[tuple[str, ...], tuple[str, ...]]
     tip: str
     kind: Literal["logits", "shares", "draws"]
     values: Array
@@ -59,6 +61,11 @@ class Column:
     still: bool = False
     expected: Array | None = None
     decimals: int = 2
+
+    @property
+    def title(self) -> str:
+        """In whole words."""
+        return self.titles[0]
 
     def text(self, token: int) -> str:
         """The number of a token, as it stands beside its bar."""
@@ -196,7 +203,7 @@ def _columns(state: ViewState, found: Staged, drawn: Histogram | None) -> tuple[
     shares = found[AFTER_TOP_K].probabilities if cuts else given.probabilities
     columns = []
     for place, stage in enumerate(found.stages):
-        title = stage_title(state, stage)
+        titles = stage_titles(state, stage)
         lines, tip = stage_words(stage, place, found)
         out = stage.values == -np.inf
         if stage.name in (AFTER_TOP_K, AFTER_TOP_P, RENORMALISED):
@@ -204,10 +211,10 @@ def _columns(state: ViewState, found: Staged, drawn: Histogram | None) -> tuple[
             if stage.name == RENORMALISED:
                 out = given.after_top_p == -np.inf
             column = Column(
-                stage.name, title, lines, tip, "shares", values, out, low, high, stage.is_off
+                stage.name, titles, lines, tip, "shares", values, out, low, high, stage.is_off
             )
         else:
-            column = _logits(stage, title, lines, tip, out, place, state.decimals)
+            column = _logits(stage, titles, lines, tip, out, place, state.decimals)
         columns.append(column)
     if drawn is not None:
         columns.append(_draws(state, drawn, found, low, high))
@@ -216,8 +223,8 @@ def _columns(state: ViewState, found: Staged, drawn: Histogram | None) -> tuple[
 
 def _logits(
     stage: Stage,
-    title: str,
-    lines: tuple[str, str],
+    titles: tuple[str, ...],
+    lines: Lines,
     tip: str,
     out: Array,
     place: int,
@@ -228,7 +235,7 @@ def _logits(
     folds = place > 0 and stage.name != "tempered" and stage.is_off
     return Column(
         stage.name,
-        title,
+        titles,
         lines,
         tip,
         "logits",
@@ -245,10 +252,10 @@ def _logits(
 
 def _draws(state: ViewState, drawn: Histogram, found: Staged, low: float, high: float) -> Column:
     wanted = drawn.times * found.distribution.probabilities
-    title, lines, tip = histogram_words(state, drawn)
+    titles, lines, tip = histogram_words(state, drawn)
     return Column(
         DRAWS,
-        title,
+        titles,
         lines,
         tip,
         "draws",

@@ -33,13 +33,15 @@ def expected(count: float) -> str:
 
 
 def amount(value: float) -> str:
-    """A perplexity, an entropy or a statistic: "1.734", "212.0", "6.000e4", "1 + 3.1e-6"."""
+    """A perplexity, an entropy or a statistic: "1.734", "212.0", "6.000e5", "1+3.1e-6"."""
     if not math.isfinite(value):
         return f"{value:g}".replace("inf", "∞")
     if value < 0.1:
         return probability(value)
+    if value == 1.0:
+        return "1"
     if 0.0 < value - 1.0 < NEARLY_ONE:
-        return f"1 + {_short(f'{value - 1.0:.1e}')}"
+        return f"1+{_short(f'{value - 1.0:.1e}')}"
     if value >= 1e5:
         return _short(f"{value:.3e}")
     places = 3 if value < 10.0 else 2 if value < 100.0 else 1

@@ -31,6 +31,8 @@ from visualizer.lenses.pipeline import (
 from visualizer.state import ViewState, current_token
 
 GENERATOR = "PCG64"
+# Each of two lines in whole words, then shorter.
+Lines = tuple[tuple[str, ...], tuple[str, ...]]
 # Of so many equal tokens each is named.
 TIES_NAMED = 4
 
@@ -63,8 +65,16 @@ def grouped(count: int) -> str:
 # Stages.
 
 
-def stage_title(state: ViewState, stage: Stage) -> str:
-    """ "÷ temperature 0.8", "top-k off", "repetition penalty 1.2"."""
+def stage_titles(state: ViewState, stage: Stage) -> tuple[str, ...]:
+    """ "÷ temperature 0.8", "top-k off", "repetition ÷ 1.2"; then a shorter one, if there is."""
+    title, keys = _stage_title(state, stage), {TEMPERED: "tempered", RENORMALISED: "renormalised"}
+    if stage.name not in keys:
+        return (title,)
+    temperature, _, _ = settings(state.inputs)
+    return title, tr(f"decoding.short.{keys[stage.name]}", value=f"{temperature:g}")
+
+
+def _stage_title(state: ViewState, stage: Stage) -> str:
     temperature, top_k, top_p = settings(state.inputs)
     if stage.name == LOGITS:
         return tr(f"decoding.stage.{first_values(state.inputs)}")
@@ -90,13 +100,20 @@ def _setting(state: ViewState, name: str) -> str:
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
-def stage_words(stage: Stage, place: int, found: Staged) -> tuple[tuple[str, str], str]:
+def stage_words(stage: Stage, place: int, found: Staged) -> tuple[Lines, str]:
     """Two short lines with the figures of a stage, and all of them in whole words."""
     size = stage.values.size
     kept, mass = grouped(stage.kept_count), probability(min(stage.kept_mass, 1.0))
-    short = tr("decoding.kept", kept=kept, all=grouped(size), mass=mass)
+    left = (
+        tr("decoding.kept", kept=kept, all=grouped(size), mass=mass),
+        tr("decoding.kept.short", kept=kept, mass=mass),
+        tr("decoding.kept.least", kept=kept),
+    )
     bits, perplexity = amount(stage.entropy), amount(stage.perplexity)
-    spread = tr("decoding.spread", bits=bits, perplexity=perplexity)
+    spread = (
+        tr("decoding.spread", bits=bits, perplexity=perplexity),
+        tr("decoding.spread.short", bits=bits),
+    )
     lines = [
         tr(f"decoding.about.{_about(stage, place)}"),
         tr("decoding.kept.tip", kept=kept, all=grouped(size)),
@@ -105,7 +122,7 @@ def stage_words(stage: Stage, place: int, found: Staged) -> tuple[tuple[str, str
     ]
     if stage.touched is not None:
         lines.insert(1, tr("decoding.touched", n=grouped(stage.touched.size)))
-    return (short, spread), "\n".join(lines)
+    return (left, spread), "\n".join(lines)
 
 
 def _about(stage: Stage, place: int) -> str:
@@ -123,17 +140,18 @@ def _about(stage: Stage, place: int) -> str:
 # Draws.
 
 
-def histogram_words(state: ViewState, drawn: Histogram) -> tuple[str, tuple[str, str], str]:
+def histogram_words(state: ViewState, drawn: Histogram) -> tuple[tuple[str, ...], Lines, str]:
     """Title, two short lines and everything in whole words."""
     fit = drawn.fit
     span = {"first": grouped(drawn.first), "last": grouped(drawn.last)}
     seen = tr("decoding.draws.span", **span)
     if not fit.degrees:
-        line = tr("decoding.fit.none")
-        words = line
+        words = tr("decoding.fit.none")
+        line: tuple[str, ...] = (words,)
     else:
         values = {"n": fit.degrees, "statistic": amount(fit.statistic)}
-        line = tr("decoding.fit", p=probability(fit.p_value), **values)
+        p = probability(fit.p_value)
+        line = (tr("decoding.fit", p=p, **values), tr("decoding.fit.short", p=p))
         words = tr("decoding.fit.tip", p=exact(fit.p_value), pooled=fit.pooled, **values)
     about = tr(
         "decoding.draws.tip",
@@ -143,7 +161,7 @@ def histogram_words(state: ViewState, drawn: Histogram) -> tuple[str, tuple[str,
         **span,
     )
     title = tr("decoding.draws", times=grouped(drawn.times))
-    return title, (seen, line), f"{about}\n{words}"
+    return (title,), ((seen,), line), f"{about}\n{words}"
 
 
 @dataclass(frozen=True)
@@ -165,7 +183,7 @@ def draw_words(state: ViewState) -> DrawWords | None:
     name = tokens[taken.id]
     title = tr("decoding.draw")
     if taken.draw is None:
-        key = f"decoding.{taken.way}"
+        key = f"decoding.way.{taken.way}"
         ties = _ties(taken, tokens)
         lines = (tr(key), ties or name)
         return DrawWords(

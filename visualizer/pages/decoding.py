@@ -28,8 +28,9 @@ from visualizer.widgets.pipeline_columns import PipelineColumns
 from visualizer.widgets.sampling_controls import SamplingControls
 from visualizer.widgets.text_block import TextBlock
 
-# Shares of the height for the stages, and for what lies below them.
-UPPER, LOWER = 45, 55
+# Shares of the height for the stages and for what lies below them: with a tree, and without one.
+WITH_TREE, WITHOUT = (45, 55), (62, 38)
+LEAST_OFFER = 11.5
 WATCHED = frozenset(
     {"run", "cursor", "model", "inputs", "bench", "language", "count_from", "decimals_chosen"}
 )
@@ -56,9 +57,8 @@ class DecodingPage(Page):
         self.sampling = SamplingControls(in_a_row=True)
         self.tools = self.sampling
         self.said = TextBlock(2)
-        self.again, self.of_run, self.many, self.forget = (
-            push_button(kind="quiet") for _ in "1234"
-        )
+        self.again, self.many = push_button(), push_button()
+        self.of_run, self.forget = push_button(kind="quiet"), push_button(kind="quiet")
         self.sort, self.scale = Choice(), Choice()
         picture, inside = card()
         inside.setContentsMargins(
@@ -86,10 +86,10 @@ class DecodingPage(Page):
         self.beams = BeamPart(store)
         below.addWidget(self.beams)
         self.lower.show()
-        body = QVBoxLayout(self)
-        body.setContentsMargins(0, 0, 0, 0)
-        body.addWidget(picture, UPPER)
-        body.addWidget(self.lower, LOWER)
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(0, 0, 0, 0)
+        for widget, share in zip((picture, self.lower), WITHOUT, strict=True):
+            self.body.addWidget(widget, share)
         for canvas in (self.columns, self.bar, self.said):
             canvas.set_ground("surface")
         self.carriers = (self.columns, self.bar)
@@ -134,6 +134,11 @@ class DecodingPage(Page):
         self.beams.set_state(state, fields)
         if not fields & WATCHED:
             return
+        tree = state.inputs.strategy == "beam"
+        for place, share in enumerate(WITH_TREE if tree else WITHOUT):
+            self.body.setStretch(place, share)
+        # the offer of a search needs less than a tree with its settings
+        self.lower.setMinimumHeight(0 if tree else round(LEAST_OFFER * self.em))
         if fields & {"inputs", "language"}:
             self.sampling.set_inputs(state.inputs)
         found, shown, taken = staged(state), board(state), chosen(state)
@@ -181,7 +186,7 @@ class DecodingPage(Page):
             stage=column.title,
             value=column.exact(token),
         )
-        self.said.set_sentences(exact, words.warning)
+        self.said.set_sentences(exact, words.warning or words.sentence)
 
     # What the user does.
 

@@ -211,7 +211,7 @@ class StagePanel(Panel):
         if page is not self.page:
             self.page, fields = page, FIELDS
             self.body.setCurrentWidget(page)
-            self.words.set_lines(page.word_lines)
+            self._fit_words(page)
         elif fields <= AHEAD:
             if fields & page.ahead:
                 page.draw(state, fields)
@@ -226,6 +226,14 @@ class StagePanel(Panel):
             self._draw_badges(state)
             self._draw_check(state)
         self.lower.setVisible(self.page.shows_cell and current_tape(state) is not None)
+
+    def _fit_words(self, page: Page) -> None:
+        """No more room above a page that needs it than what stands there takes."""
+        self.words.set_lines(page.word_lines)
+        low, policy = page.word_lines < 2, self.ops.sizePolicy()
+        policy.setVerticalPolicy(policy.Policy.Ignored if low else policy.Policy.Minimum)
+        policy.setHeightForWidth(not low)
+        self.ops.setSizePolicy(policy)
 
     def _page_of(self, state: ViewState) -> Page:
         page = self.pages.get(state.page)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
 from visualizer.lenses.board import Board, Column
-from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, triangle, write
+from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, Face, box, triangle, write
 from visualizer.widgets.columns_layout import HEAD_LINES, Layout, lay_out, rows_in
 
 NOTCH = 120
@@ -164,7 +164,7 @@ class PipelineColumns(Canvas):
 
     def _still(self, board: Board, layout: Layout, tokens: list[int]) -> Hashable:
         """What is painted before anything that a slider moves: nothing else changes it."""
-        columns = tuple((c.name, c.title, c.lines, x) for c, x in layout.columns if c.still)
+        columns = tuple((c.name, c.titles, c.lines, x) for c, x in layout.columns if c.still)
         out = tuple(column.out[tokens].tobytes() for column, _ in layout.columns)
         place = (layout.first, layout.rows, layout.width, layout.label, layout.gutter)
         return board.owner, board.key, columns, out, board.selected, self._under(), place
@@ -192,17 +192,25 @@ class PipelineColumns(Canvas):
         column, em, theme = layout.columns[place][0], self.em, self.theme
         rect = layout.head_rect(place)
         bold, small = self.face(bold=True), self.face(fonts.SMALL)
-        title = QRectF(rect.left(), 0.0, rect.width(), HEAD_LINES[0] * em)
-        write(painter, title, column.title, bold, theme.muted if column.off else theme.text, LEFT)
-        if column.name == self._board.sort:
-            x = min(rect.left() + bold.width(column.title) + 0.7 * em, rect.right() - 0.4 * em)
+        sorts = column.name == self._board.sort
+        room = rect.width() - (1.1 * em if sorts else 0.0)
+        title, words = (
+            QRectF(rect.left(), 0.0, room, HEAD_LINES[0] * em),
+            _fit(column.titles, bold, room),
+        )
+        write(painter, title, words, bold, theme.muted if column.off else theme.text, LEFT)
+        if sorts:
+            x = rect.left() + min(bold.width(words), room) + 0.7 * em
             y = title.center().y()
             points = [(x - 0.3 * em, y - 0.15 * em), (x + 0.3 * em, y - 0.15 * em)]
             triangle(painter, [*points, (x, y + 0.25 * em)], theme.muted)
         top = title.bottom()
-        for line, high in zip(column.lines, HEAD_LINES[1:], strict=True):
-            room = QRectF(rect.left(), top, rect.width(), high * em)
-            write(painter, room, line, small, theme.muted, LEFT)
+        for lines, high in zip(column.lines, HEAD_LINES[1:], strict=True):
+            place, line = (
+                QRectF(rect.left(), top, rect.width(), high * em),
+                _fit(lines, small, rect.width()),
+            )
+            write(painter, place, line, small, theme.muted, LEFT)
             top += high * em
 
     def _draw_band(self, painter: QPainter, rect: QRectF, token: int, taken: bool) -> None:
@@ -375,3 +383,8 @@ class PipelineColumns(Canvas):
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
+
+
+def _fit(words: tuple[str, ...], face: Face, room: float) -> str:
+    """The longest of them that fits, the shortest where none does."""
+    return next((text for text in words if face.width(text) <= room), words[-1])
