@@ -80,9 +80,13 @@ def masked(matrix: Matrix, values: Array, hidden: Array | None) -> Array | None:
         closed = ~values if values.dtype == np.bool_ else np.asarray(values, np.float64) < 0.5
         hidden = closed if hidden is None else hidden | closed
     if values.dtype.kind == "f":
-        broken = np.isnan(values)
-        if broken.any():
-            hidden = broken if hidden is None else hidden | broken
+        with np.errstate(invalid="ignore", over="ignore"):
+            # a sum is a number only where all of them are, so that the cells need not be searched
+            suspicious = bool(np.isnan(values.sum()))
+        if suspicious:
+            broken = np.isnan(values)
+            if broken.any():
+                hidden = broken if hidden is None else hidden | broken
     return hidden
 
 
@@ -104,12 +108,13 @@ def largest(matrix: Matrix, rows: Span, columns: Span) -> tuple[Array, Array | N
     if part.dtype == np.bool_:
         found = _reduced(np.logical_or, part, rows, columns)
     else:
-        lowest = part if covered is None else np.where(covered, _least(part.dtype), part)
-        found = _reduced(np.maximum, lowest, rows, columns)
-        if is_signed(matrix):
-            most = part if covered is None else np.where(covered, -_least(part.dtype), part)
-            least = _reduced(np.minimum, most, rows, columns)
-            # of a block that is hidden whole both are infinite, and nothing is told of them
+        signed = is_signed(matrix)
+        if covered is not None:
+            # what is hidden becomes the least there is, of signed numbers 0
+            part = np.where(covered, part.dtype.type(0) if signed else _least(part.dtype), part)
+        found = _reduced(np.maximum, part, rows, columns)
+        if signed:
+            least = _reduced(np.minimum, part, rows, columns)
             found = np.where(-least > found, least, found)
     return found, None if covered is None else _reduced(np.logical_and, covered, rows, columns)
 
