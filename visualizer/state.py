@@ -251,9 +251,10 @@ def shown_gradients(state: ViewState) -> GradientTape | None:
 
     They carry their own target, so that nothing is shown under the name of another one.
     """
-    found, key = state.gradients, gradients_key(state)
-    same = found is not None and key is not None and found.key[0] == key[0]
-    return found.result if found is not None and same else None
+    found, run = state.gradients, state.run
+    if found is None or run is None or state.showing != "gradients" or not run.rows:
+        return None
+    return found.result if found.key[0] == run.number else None
 
 
 def current_tape(state: ViewState) -> Tape | None:

@@ -80,6 +80,7 @@ class Route:
     blocks: tuple[Block, ...]
     numbers: dict[str, int]
     encoder_segments: tuple[Segment, ...]
+    segments_back: tuple[Segment, ...]
 
     def place(self, site: str) -> Place:
         """The place of a recorded site."""
@@ -196,15 +197,7 @@ class WalkBack(Walk):
         return len(self) - 1 - self.route.numbers[site]
 
     def segments(self) -> tuple[Segment, ...]:
-        found: list[Segment] = []
-        for index in range(len(self)):
-            place = self.step(index).place
-            kind, number = _stretch_back(place), place.layer or 0
-            if found and (found[-1].kind, found[-1].number) == (kind, number):
-                found[-1] = replace(found[-1], count=found[-1].count + 1)
-            else:
-                found.append(Segment(kind, number, index, 1))
-        return tuple(found)
+        return self.route.segments_back
 
 
 def walk_back(sites: Sequence[str], rows: int) -> WalkBack:
@@ -234,6 +227,7 @@ def route(sites: tuple[str, ...]) -> Route:
         blocks=_blocks(walked),
         numbers={place.site: number for number, place in enumerate(walked)},
         encoder_segments=_segments(encoder),
+        segments_back=_segments_back(walked[::-1]),
     )
 
 
@@ -257,6 +251,18 @@ def _read(site: str) -> Place:
         block = f"{side}.embed"
         return Place(site, side, None, "mask", words[1], block, block, "embed")
     return Place(site, "output", None, "output", site, "output", "output", "output")
+
+
+def _segments_back(places: list[Place]) -> tuple[Segment, ...]:
+    """The stretches of a walk back, given its places in that order."""
+    found: list[Segment] = []
+    for index, place in enumerate(places):
+        kind, number = _stretch_back(place), place.layer or 0
+        if found and (found[-1].kind, found[-1].number) == (kind, number):
+            found[-1] = replace(found[-1], count=found[-1].count + 1)
+        else:
+            found.append(Segment(kind, number, index, 1))
+    return tuple(found)
 
 
 def _stretch_back(

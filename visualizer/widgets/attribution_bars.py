@@ -49,7 +49,7 @@ class AttributionBars(PointedCanvas):
                 self._patience.start()
             return
         self._patience.stop()
-        if shares is not self._shares:
+        if _key(shares) != _key(self._shares):
             self._shares = shares
             self._hovered = None
             self.update()
@@ -197,3 +197,10 @@ class AttributionBars(PointedCanvas):
             QToolTip.showText(event.globalPos(), "" if spot is None else share_text(*spot), self)
             return True
         return super().event(event)
+
+
+def _key(shares: Attributions | None) -> tuple[object, ...]:
+    """What decides the picture."""
+    if shares is None:
+        return ()
+    return (id(shares.owner), *((side.title, side.tokens) for side in shares.sides))
