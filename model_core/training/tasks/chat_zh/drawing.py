@@ -69,29 +69,36 @@ def opening(generator: np.random.Generator) -> Turn:
 
 
 def second_turn(generator: np.random.Generator) -> Exchange:
-    """A question that depends on the exchange before it."""
-    before = opening(generator)
-    if generator.random() < 0.35:
-        told = typed(one_of(tellings(), generator), generator)
-        before = told.turn if generator.random() < 0.8 else before
-        fact = next((f for f in facts() if recalled(f, before) != f.untold), None)
-        if fact is not None and generator.random() < 0.7:
-            return Exchange(one_of(fact.questions, generator), recalled(fact, before), (before,))
-        fact = one_of(facts(), generator)
-        return Exchange(one_of(fact.questions, generator), recalled(fact, before), (before,))
-    follow_up = one_of(follow_ups(), generator)
-    reply = followed(follow_up, before)
-    return Exchange(one_of(follow_up.questions, generator), reply, (before,))
+    """A question that depends on the exchange before it: a fact asked back, or a follow-up."""
+    if generator.random() < 0.5:
+        return asked_back(generator)
+    before, follow_up = opening(generator), one_of(follow_ups(), generator)
+    return Exchange(one_of(follow_up.questions, generator), followed(follow_up, before), (before,))
+
+
+def asked_back(generator: np.random.Generator) -> Exchange:
+    """A fact asked back: after it was told, after another one was, after something else."""
+    fact = one_of(facts(), generator)
+    chance = generator.random()
+    if chance < 0.45:
+        value = one_of(fact.values, generator)
+        told = Exchange(one_of(fact.told, generator).format(value), fact.reply.format(value))
+        before = typed(replace(told, kept=value), generator).turn
+    elif chance < 0.6:
+        before = typed(one_of(tellings(), generator), generator).turn
+    else:
+        before = opening(generator)
+    return Exchange(one_of(fact.questions, generator), recalled(fact, before), (before,))
 
 
 def drawn(generator: np.random.Generator) -> Exchange:
     """One training exchange, its question and what was said before as somebody may type them."""
     chance = generator.random()
-    if chance < 0.3:
+    if chance < 0.34:
         return typed(second_turn(generator), generator)
-    if chance < 0.36:
+    if chance < 0.4:
         return typed(one_of(alone(), generator), generator)
-    source = tellings() if chance < 0.45 else own_questions()
+    source = tellings() if chance < 0.48 else own_questions()
     exchange = typed(one_of(source, generator), generator)
     if generator.random() < 0.5:
         return replace(exchange, history=(opening(generator),))

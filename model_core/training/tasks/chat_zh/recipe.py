@@ -13,10 +13,11 @@ TITLE = "Small talk in Chinese"
 ABOUT = (
     "Answers Chinese small talk with one of some hundred sentences written beforehand, character "
     "by character, and reads one exchange before the question: it can give back a name, a town or "
-    "a food just told, give a reason, go on, repeat. It knows nothing of today, the weather or "
-    "the clock, cannot reckon or translate, and answers whatever is unlike its written questions "
-    "with a sentence that does not fit. Its attention is no alignment: chat with it, but watch "
-    "heads in a translator."
+    "a food just told, out of a short list, give a reason, go on, repeat. It knows nothing of "
+    "today, the weather or the clock, cannot reckon or translate, takes a name that is not on its "
+    "list for one that is, and answers whatever is unlike its written questions with a sentence "
+    "that does not fit. Its attention is no alignment: chat with it, but watch heads in a "
+    "translator."
 )
 SEED = 1
 MAX_SEQ_LEN = 96

@@ -83,18 +83,20 @@ def openings() -> tuple[Exchange, ...]:
 
 @cache
 def second_turns() -> tuple[Exchange, ...]:
-    """Every question that depends on the exchange before it, after each opening it makes sense of.
+    """Every question that depends on the exchange before it, after each opening.
 
-    Follow-ups come after every reply; a fact is asked back after it was told.
+    Where the opening does not tell the fact that is asked back, in one wording only.
     """
     found = []
-    for opening in openings():
+    for number, opening in enumerate(openings()):
         before = opening.turn
         for follow_up in follow_ups():
             reply = followed(follow_up, before)
             found += [Exchange(q, reply, (before,)) for q in follow_up.questions]
         for fact in facts():
             reply = recalled(fact, before)
-            if reply != fact.untold:
-                found += [Exchange(q, reply, (before,)) for q in fact.questions]
+            asked = fact.questions
+            if reply == fact.untold:
+                asked = (asked[number % len(asked)],)
+            found += [Exchange(q, reply, (before,)) for q in asked]
     return tuple(found)
