@@ -190,6 +190,7 @@ class Model:
         constraints: bool | Constraints = True,
         on_step: Callable[[int], None] | None = None,
         on_beam: Callable[[BeamStep], None] | None = None,
+        on_token: Callable[[Step], None] | None = None,
         **choice: Unpack[Choice],
     ) -> Any:
         """Decode a sentence to its end; a list of sources gives a list of results.
@@ -197,18 +198,20 @@ class Model:
         A list is decoded as one batch; by a beam search, one sentence after the other.
         The arguments are those of `decode`; with a list, `history` is a list too, one for each
         question. on_step: called with each position once it is decoded; what it raises ends the
-        run. on_beam: called before it with each step of a beam search.
+        run. on_beam: called before it with each step of a beam search, on_token: with each step of
+        the first sentence.
         """
         chosen = Strategy(strategy, **choice)
         prefix = self._prefix(prefix_ids)
         limit, rules = self.bounds(prefix, max_new_tokens, constraints)
+        told = (on_step, on_beam, on_token)
         if isinstance(source, str):
             [text] = texts = chat.sources_of(self.card, [source], [history])
             encoding = self.tokenizer.encode_source(text)
             ids = np.array([encoding.ids], dtype=np.int64)
             mask = np.ones_like(ids, dtype=bool)
             check_ids("source", ids, self.config)
-            [result] = self._generate(ids, mask, chosen, limit, prefix, rules, on_step, on_beam)
+            [result] = self._generate(ids, mask, chosen, limit, prefix, rules, *told)
             return replace(self._prompted([result], texts)[0], encoding=encoding)
         if not isinstance(source, Sequence):
             raise ValueError(f"the source is {source!r}, expected text or a list of texts")
@@ -217,12 +220,12 @@ class Model:
         texts = chat.sources_of(self.card, source, history)
         ids, mask = self._read("source", texts, None, None)
         if chosen.name != "beam":
-            results = self._generate(ids, mask, chosen, limit, prefix, rules, on_step, on_beam)
+            results = self._generate(ids, mask, chosen, limit, prefix, rules, *told)
             return self._prompted(results, texts)
         results = []
         for row, real in zip(ids, mask, strict=True):
             one, full = row[None, real], np.ones((1, int(real.sum())), dtype=bool)
-            results += self._generate(one, full, chosen, limit, prefix, rules, on_step, on_beam)
+            results += self._generate(one, full, chosen, limit, prefix, rules, *told)
         return self._prompted(results, texts)
 
     def _prompted(self, results: list[Generation], texts: Sequence[str]) -> list[Generation]:
@@ -293,6 +296,7 @@ class Model:
         rules: BoundConstraints | None,
         on_step: Callable[[int], None] | None = None,
         on_beam: Callable[[BeamStep], None] | None = None,
+        on_token: Callable[[Step], None] | None = None,
     ) -> list[Generation]:
         run = self._runner.begin(ids, mask)
         batch = ids.shape[0]
@@ -300,6 +304,8 @@ class Model:
         for position, steps in enumerate(self._decode(run, batch, strategy, limit, prefix, rules)):
             if on_beam is not None and steps[0] is not None and steps[0].beam is not None:
                 on_beam(steps[0].beam)
+            if on_token is not None and steps[0] is not None:
+                on_token(steps[0])
             if on_step is not None:
                 on_step(position)
             for row, step in zip(rows, steps, strict=True):
