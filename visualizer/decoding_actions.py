@@ -45,8 +45,13 @@ def set_max_new_tokens(state: ViewState, max_new_tokens: int | None) -> ViewStat
 
 
 def pin_hypothesis(state: ViewState, ids: tuple[int, ...] | None) -> ViewState:
-    """Trace this hypothesis, by its ids behind the start token; once more, or None: the best."""
-    pinned = None if ids == state.inputs.pinned else ids
+    """Trace this hypothesis, by its ids behind the start token; once more, or None: the best.
+
+    One of a search for other inputs than those that are there by now is no hypothesis of theirs.
+    """
+    search, pinned = shown_search(state), None if ids == state.inputs.pinned else ids
+    if pinned is not None and not (search and search.done and searches(state, search)):
+        return state
     forced = {**FREE, "prefix": state.inputs.prefix, "pinned": pinned}
     return _with_inputs(state, strategy="beam", **forced)
 
@@ -60,6 +65,15 @@ def searches(state: ViewState, search: Search) -> bool:
     """Whether that is the search of the inputs as they are."""
     wanted = replace(state.inputs, pinned=None)
     return wanted.strategy == "beam" and wanted.target is None and search.inputs == wanted
+
+
+def shown_search(state: ViewState) -> Search | None:
+    """The search on show: one that is still going on, else that of the run on show."""
+    growing: Search | None = state.growing
+    if growing is not None and searches(state, growing):
+        return growing
+    search: Search | None = None if state.run is None else state.run.search
+    return search
 
 
 # The tree.

@@ -16,11 +16,12 @@ from tests.gui.samples import LEFT_BUTTON
 from tests.gui.samples import at as pixel
 from tests.gui.views import SENTENCE, entry, view
 from visualizer import actions, beam_run, decoding_actions
+from visualizer.decoding_actions import shown_search
 from visualizer.engine import Engine
 from visualizer.inquirer import answer_all
 from visualizer.inquiries.hypothesis import HypothesisInquiry
 from visualizer.inquiries.paths import PathsInquiry
-from visualizer.lenses.beam_tree import arranged, beam_tree, shown_search
+from visualizer.lenses.beam_tree import arranged, beam_tree
 from visualizer.lenses.beam_words import facts, node_tip, ranked, reading, rest_tip, score_text
 from visualizer.run import compute
 from visualizer.state import Inputs, ViewState
@@ -438,6 +439,22 @@ def test_a_partial_search_of_other_inputs_is_never_shown(slow):
     onward = actions.edit_source(growing, "s9")
     assert shown_search(onward) is state.run.search
     assert actions.show_run(growing, compute(entry(), inputs, number=9)).growing is None
+
+
+def test_nothing_of_an_old_tree_is_pinned_or_traced_for_new_inputs(slow):
+    state, grown = searched(3), []
+    ids = ids_of(state, 7)
+    typed = actions.edit_source(state, "s9 s8")
+    # the old tree stays until the new run has come
+    assert shown_search(typed) is state.run.search
+    assert decoding_actions.pin_hypothesis(typed, ids) is typed
+    compute(entry(), typed.inputs, report=grown.append)
+    growing = decoding_actions.show_growing(typed, grown[2])
+    ids = tuple(grown[2].hypotheses[0].ids[1:])
+    assert decoding_actions.pin_hypothesis(growing, ids) is growing
+    # the tape on show has read another sentence
+    pointed = decoding_actions.hover_hypothesis(growing, ids)
+    assert HypothesisInquiry().wanted(pointed) is None and reading(pointed) is None
 
 
 def test_without_a_search_there_is_no_tree():

@@ -8,6 +8,7 @@ from typing import Any
 
 from model_core.tape import Tape
 from visualizer.beam_run import traced
+from visualizer.decoding_actions import shown_search
 from visualizer.inquiries.base import Cancelled, Inquiry
 from visualizer.state import Found, ViewState
 
@@ -22,15 +23,21 @@ def on_the_tape(state: ViewState, ids: tuple[int, ...]) -> bool:
 def hypothesis_key(state: ViewState) -> Key | None:
     """The run and the ids that are pointed at; None where its own tape has them."""
     run, ids = state.run, state.tree.hovered
-    if run is None or run.search is None or not ids or on_the_tape(state, ids):
+    if run is None or not ids or not _points_at_run(state) or on_the_tape(state, ids):
         return None
     return run.number, ids
+
+
+def _points_at_run(state: ViewState) -> bool:
+    """Whether it is the tree of the run on show that one points at, not one that grows."""
+    search = shown_search(state)
+    return search is not None and search.done
 
 
 def looked_at(state: ViewState) -> Tape | None:
     """The tape that has read the ids that are pointed at, once it is there."""
     ids, found = state.tree.hovered, state.hypothesis
-    if not ids or state.run is None or state.run.search is None:
+    if not ids or state.run is None or not _points_at_run(state):
         return None
     if on_the_tape(state, ids):
         return state.run.tape

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from model_core.beams import Hypothesis
 from visualizer.beam_run import Search
-from visualizer.decoding_actions import searches
+from visualizer.decoding_actions import shown_search
 from visualizer.inquiries.paths import Path, Paths, current_paths
 from visualizer.state import ViewState
 
@@ -84,15 +84,6 @@ class BeamTree:
         while (parent := self.nodes[path[-1]].parent) is not None:
             path.append(parent)
         return path[::-1]
-
-
-def shown_search(state: ViewState) -> Search | None:
-    """The search on show: one that is still going on, else that of the run on show."""
-    growing: Search | None = state.growing
-    if growing is not None and searches(state, growing):
-        return growing
-    search: Search | None = None if state.run is None else state.run.search
-    return search
 
 
 _KEPT: WeakKeyDictionary[Search, tuple[object, BeamTree]] = WeakKeyDictionary()

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from visualizer.decoding_actions import shown_search
 from visualizer.i18n import tr
 from visualizer.inquiries.hypothesis import looked_at
 from visualizer.lenses.attentions import layers_of
-from visualizer.lenses.beam_tree import BeamTree, Node, Rest, shown_search
+from visualizer.lenses.beam_tree import BeamTree, Node, Rest
 from visualizer.lenses.numbers import exact, figure
 from visualizer.lenses.reductions import over_heads
 from visualizer.state import ViewState, guided_head

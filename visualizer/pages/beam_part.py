@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from visualizer import decoding_actions, fonts
 from visualizer.actions import LEAST_PENALTY, MOST_BEAMS, MOST_PENALTY
 from visualizer.i18n import tr
+from visualizer.inquiries.hypothesis import hypothesis_key
 from visualizer.lenses.beam_tree import Ids, beam_tree
 from visualizer.lenses.beam_words import facts, ranked, reading
 from visualizer.state import FIELDS, ViewState
@@ -234,7 +235,7 @@ class BeamPart(Plain):
         if told is not None:
             head = tr("beams.reads", token=told.token)
             self.reading.set_reading(head, told.record, told.words, told.weights)
-        elif state.tree.hovered:
+        elif hypothesis_key(state) is not None:
             self.reading.say(tr("beams.reads.waiting"))
         else:
             self.reading.say(tr("beams.reads.hint"))

@@ -36,15 +36,22 @@ class SamplingControls(QWidget):
         self.seed.installEventFilter(UndoStaysOutside(self))
         row = QHBoxLayout()
         row.addWidget(self.choice)
-        row.addStretch(1)
-        row.addWidget(self.seed_label)
-        row.addWidget(self.seed)
+        # a column is too narrow for both
+        seed = row if in_a_row else QHBoxLayout()
+        if in_a_row:
+            row.addStretch(1)
+        seed.addWidget(self.seed_label)
+        if not in_a_row:
+            row.addStretch(1)
+            seed.addStretch(1)
+        seed.addWidget(self.seed)
         whole: QBoxLayout = QHBoxLayout(self) if in_a_row else QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(round((1.2 if in_a_row else 0.45) * em))
         for slider in self.sliders:
             whole.addWidget(slider, 1 if in_a_row else 0)
         if not in_a_row:
+            whole.addLayout(seed)
             whole.addSpacing(round(0.3 * em))
         whole.addLayout(row)
         self.temperature.moved.connect(self._on_temperature)
