@@ -57,7 +57,8 @@ def test_every_picture_shows_the_gradients_own_numbers_of_all_rows(traits):
             continue
         gradient = record.value
         assert matrix.palette == "diverging" and matrix.low == -matrix.high
-        assert matrix.high >= np.abs(gradient).max()
+        seen_cells = matrix.values if matrix.hidden is None else matrix.values[~matrix.hidden]
+        assert matrix.high >= np.abs(seen_cells).max()
         for row, column in np.ndindex(*matrix.values.shape):
             index = matrix.cell_index(row, column)
             assert matrix.values[row, column] == gradient[index]
@@ -91,6 +92,10 @@ def test_hidden_cells_stay_hidden_and_have_no_gradient():
         assert matrix.hidden.tolist() == np.triu(np.ones((ROWS, ROWS), bool), 1).tolist()
         if role == "masked_scores":
             assert not matrix.values[matrix.hidden].any()
+        else:
+            # these have one, for what a larger weight there would do: it dims no other colour
+            whole = tape_of(state).gradient_of(state.cursor.site)[0]
+            assert matrix.high == np.abs(whole[:, ~matrix.hidden]).max()
 
 
 def test_a_mask_has_no_picture_and_says_why():

@@ -70,6 +70,10 @@ def colour_range(place: Place, record: Record) -> Range:
         return Range("mask", 0.0, 1.0)
     if forward and place.role == "weights":
         return Range("sequential", 0.0, 1.0)
+    allowed = None if forward or place.role != "weights" else _mask_of(record.site, record.tape)
+    if allowed is not None:
+        # a weight that is hidden has a gradient, but nobody sees it
+        value = np.where(allowed, value, value.dtype.type(0))
     finite = value if _all_finite(value) else value[np.isfinite(value)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     side = _ONE_SIDED.get(place.role) if forward else None
@@ -113,16 +117,21 @@ def hidden_cells(place: Place, record: Record, tape: Tape, part: Slice) -> Array
     """
     if place.role not in ("masked_scores", "weights") or record.value.ndim != 4:
         return None
-    masked = record.site.rsplit(".", 1)[0] + ".masked_scores"
-    if masked not in tape:
+    allowed = _mask_of(record.site, tape)
+    if allowed is None:
         hidden = np.isneginf(part.values)
         return hidden if hidden.any() else None
-    # of gradients too: a mask itself has none
-    allowed = tape.value_of(tape[masked].inputs[1])
     rows, columns = part.values.shape
     # a mask has no heads and may have one row for all queries
     hidden = np.broadcast_to(~allowed[0, 0, :rows, :columns], (rows, columns))
     return hidden if hidden.any() else None
+
+
+def _mask_of(site: str, tape: Any) -> Array | None:
+    """The mask of the attention that a record belongs to: True where one may look."""
+    masked = site.rsplit(".", 1)[0] + ".masked_scores"
+    # the value, of gradients too: a mask itself has none
+    return tape.value_of(tape[masked].inputs[1]) if masked in tape else None
 
 
 def picture(
