@@ -141,9 +141,10 @@ def decode_batch(
     """Yield, for each new position, one step per sentence (None once it has ended).
 
     Every sentence draws from its own stream of the same seed, so that a batch gives what each
-    of its sentences gives alone. The forced prefix is read but not yielded.
+    of its sentences gives alone. The forced prefix is read but not yielded; its uniforms are left
+    out, so that the token behind it is drawn as it would be if the prefix had been drawn too.
     """
-    streams = [uniforms(strategy.seed) for _ in range(batch)]
+    streams = [uniforms(strategy.seed, skip=len(prefix_ids)) for _ in range(batch)]
     ended = [False] * batch
     ids = np.tile(np.array([[start_id, *prefix_ids]], dtype=np.int64), (batch, 1))
     so_far = [[start_id, *prefix_ids] for _ in range(batch)]

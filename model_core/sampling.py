@@ -236,15 +236,20 @@ def draw_counts(given: Distribution, seed: int, times: int, skip: int = 0) -> Id
     return np.bincount(np.minimum(found, last), minlength=given.probabilities.size)
 
 
-def uniforms(seed: int) -> Iterator[float]:
+def uniforms(seed: int, skip: int = 0) -> Iterator[float]:
     """Endless floats in [0, 1) from NumPy's PCG64 with this seed, one for each drawn token.
+
+    Number t belongs to position t of the output, whether it is used there or not: `skip` leaves
+    out those of the tokens that are forced in front, so that no later draw changes with them.
 
     The same stream in any process, on any machine and of any NumPy from 1.17 on:
     np.random.Generator(np.random.PCG64(seed)).random(), repeatedly. That is PCG XSL RR 128/64
     (O'Neill 2014), seeded through NumPy's SeedSequence; of each 64 bits the upper 53, times
     2**-53. So the same seed draws the same tokens unless a uniform is `near_boundary`.
     """
-    return _stream(np.random.Generator(_bit_generator(seed)))
+    bits = _bit_generator(seed)
+    bits.advance(int(skip))
+    return _stream(np.random.Generator(bits))
 
 
 def uniform_at(seed: int, skip: int) -> float:

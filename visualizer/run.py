@@ -10,11 +10,13 @@ from typing import Any
 
 from model_core import Saved, bundled, open_checkpoint, save_checkpoint
 from model_core.chat import source_of
-from model_core.decoding import GREEDY_TEMPERATURE
-from model_core.sampling import distribution
 from model_core.threads import limit_blas_threads
-from visualizer.beam_run import Report, Search, search_run
-from visualizer.state import AS_IT_IS, Choices, Inputs, ModelEntry, Outcome, Run, UnknownWord
+from model_core.tokenizers import Encoding
+from visualizer.beam_run import Report, Search, Searched, search_run
+from visualizer.forced_run import Decoded, decoded_run, forced_run, free_run, whole_output
+from visualizer.inputs import Inputs
+from visualizer.runs import FreeRun, Outcome, Run, UnknownWord
+from visualizer.state import AS_IT_IS, Choices, ModelEntry
 
 
 class Cancelled(Exception):
@@ -77,13 +79,23 @@ def compute(
     if not inputs.source.strip():
         return Run(number, inputs, "empty", limit=limit)
     # of a chat model the prompt: that is what is read, too long, or unknown in some place
-    encoding = model.tokenizer.encode_source(source_of(model.card, inputs.source))
-    unknown = tuple(UnknownWord(word.position, word.text) for word in encoding.unknown)
-    length = len(encoding.ids)
+    tokenizer = model.tokenizer
+    encoding = tokenizer.encode_source(source_of(model.card, inputs.source, inputs.history))
+    unknown, length = _unknown(encoding), len(encoding.ids)
+    unknown_target: tuple[UnknownWord, ...] = ()
     if inputs.target is not None:
-        length = max(length, 1 + len(model.tokenizer.encode_target(inputs.target).ids))
+        typed = tokenizer.encode_target(inputs.target)
+        unknown_target, length = _unknown(typed), max(length, 1 + len(typed.ids))
     if length > limit:
-        return Run(number, inputs, "too_long", unknown=unknown, length=length, limit=limit)
+        return Run(
+            number,
+            inputs,
+            "too_long",
+            unknown=unknown,
+            unknown_target=unknown_target,
+            length=length,
+            limit=limit,
+        )
 
     def check(_: int = 0) -> None:
         if cancelled():
@@ -91,41 +103,35 @@ def compute(
 
     check()
     search: Search | None = None
-    if inputs.target is None and inputs.strategy == "beam":
-        found = search_run(model, inputs, check, report)
-        search, tape = found.search, found.tape
-        chosen, distributions = found.chosen, found.distributions
-    elif inputs.target is None:
-        generation = model.generate(
-            inputs.source,
-            inputs.strategy,
-            temperature=inputs.temperature,
-            top_k=inputs.top_k,
-            top_p=inputs.top_p,
-            seed=inputs.seed,
-            on_step=check,
-        )
-        tape = generation.tape
-        chosen = tuple(step.id for step in generation.steps)
-        distributions = tuple(step.distribution for step in generation.steps)
+    free: FreeRun | None = None
+    output: Decoded | Searched
+    forced = whole_output(model, inputs)
+    if forced is not None:
+        output = forced_run(model, inputs, encoding.ids, forced)
+        if inputs.target is not None:
+            check()
+            free = free_run(model, inputs, check)
+    elif inputs.strategy == "beam":
+        output = search_run(model, inputs, check, report)
+        search = output.search
     else:
-        tape = model.trace(source=inputs.source, target=inputs.target)
-        chosen = tuple(int(token) for token in tape.predicted_ids[0])
-        check()
-        distributions = tuple(_distribution(row, inputs) for row in tape["logits"].value[0])
-    finished = chosen[-1] == model.tokenizer.end_id
+        output = decoded_run(model, inputs, check)
+    chosen = output.chosen
+    finished = chosen[-1] == tokenizer.end_id
     outcome: Outcome = "immediate_end" if finished and len(chosen) == 1 else "ok"
     return Run(
         number,
         inputs,
         outcome,
-        tape=tape,
-        distributions=distributions,
+        tape=output.tape,
+        distributions=output.distributions,
         chosen=chosen,
-        text=model.tokenizer.decode(chosen),
+        text=tokenizer.decode(chosen),
         finished=finished,
         search=search,
+        free=free,
         unknown=unknown,
+        unknown_target=unknown_target,
         last_content=max(0, len(chosen) - (2 if finished else 1)),
         length=length,
         limit=limit,
@@ -141,8 +147,5 @@ def _compute_matrix(entry: ModelEntry, inputs: Inputs, number: int, started: flo
     return Run(number, inputs, "ok", tape=tape, length=len(matrix), milliseconds=elapsed)
 
 
-def _distribution(logits: Any, inputs: Inputs) -> Any:
-    """What a forced row would have been chosen from."""
-    if inputs.strategy == "greedy" or inputs.temperature < GREEDY_TEMPERATURE:
-        return distribution(logits)
-    return distribution(logits, inputs.temperature, inputs.top_k, inputs.top_p)
+def _unknown(encoding: Encoding) -> tuple[UnknownWord, ...]:
+    return tuple(UnknownWord(word.position, word.text) for word in encoding.unknown)

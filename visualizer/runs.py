@@ -13,7 +13,7 @@ Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
 
 @dataclass(frozen=True)
 class UnknownWord:
-    """A source word that the vocabulary lacks; `position` counts in the ids the encoder reads."""
+    """A word that the vocabulary lacks; `position` counts in the ids that are read."""
 
     position: int
     text: str
@@ -25,6 +25,7 @@ class FreeRun:
 
     tokens: tuple[str, ...]
     log_probs: tuple[float, ...]
+    ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +33,10 @@ class Run:
     """One computed run. `tape` is None where there was nothing to compute.
 
     `search` is the beam search behind it, `free` the free run beside a forced one, if any.
-    `distributions[t]` is what decoder row t chose `chosen[t]` from. `last_content` is the row
-    that predicts the last token before the end token. `length` and `limit` count source tokens.
+    `distributions[t]` is what decoder row t chose `chosen[t]` from, or would have, had it not been
+    forced. `last_content` is the row that predicts the last token before the end token.
+    `unknown` are words of the source, `unknown_target` of a typed target. `length` and `limit`
+    count source tokens; of a target that is too long, its tokens.
     """
 
     number: int
@@ -47,6 +50,7 @@ class Run:
     search: Any = None
     free: FreeRun | None = None
     unknown: tuple[UnknownWord, ...] = ()
+    unknown_target: tuple[UnknownWord, ...] = ()
     last_content: int = 0
     length: int = 0
     limit: int = 0

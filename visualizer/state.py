@@ -150,6 +150,7 @@ class ViewState:
     were asked for says whether that still holds. `check` is the cell whose gradient is checked.
     `tree` is how the tree of a beam search is looked at, `growing` a search that is not done yet;
     `paths` and `hypothesis` are found for it: other ways of choosing, and what one looks at.
+    `target_line` says that there is a line to type a target in.
     `roomy` says that the window has room for the next token and the logit lens at the right;
     where it has not, `beside` is what it shows; `beside_gradients` while gradients are on show.
     `sentence_number` is how many sentences the user has asked the task's generator for.
@@ -186,6 +187,7 @@ class ViewState:
     check: Any = None
     beside: Beside = "next_token"
     beside_gradients: Beside = "attribution"
+    target_line: bool = False
     roomy: bool = False
     playing: bool = False
     speed: float = 1.0

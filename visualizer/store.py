@@ -17,6 +17,8 @@ LONGEST_HISTORY = 200
 _SEALS = frozenset({"cursor", "head", "selected", "editing", "playing"})
 # Moving a sampling control switches sampling on, and typing lets the model decode again.
 _CONSEQUENCES = frozenset({"strategy", "target", "prefix", "pinned"})
+# Each of these is one click, so that two of them in a row are two steps.
+_CLICKS = frozenset({"prefix", "pinned"})
 
 
 class Store(QObject):
@@ -112,7 +114,7 @@ class Store(QObject):
             self._last_edit = frozenset()
         elif "inputs" in changes:
             edit = _edited(old.inputs, new.inputs)
-            if edit != self._last_edit:
+            if edit != self._last_edit or edit & _CLICKS:
                 self._undo.append(old.inputs)
                 del self._undo[:-LONGEST_HISTORY]
             self._last_edit = edit
@@ -128,4 +130,8 @@ def _edited(old: Inputs, new: Inputs) -> frozenset[str]:
         for entry in fields(Inputs)
         if getattr(old, entry.name) != getattr(new, entry.name)
     )
+    if "target" in edited and not edited - _CONSEQUENCES:
+        # typed, letter by letter, what was forced before is given up with the first one; a target
+        # that is given up is a step
+        return frozenset({"target" if new.target is not None else "prefix"})
     return edited - _CONSEQUENCES or edited

@@ -86,7 +86,11 @@ def _constraints(
     if not inputs.constraints or not hasattr(model, "bounds"):
         return ()
     read = run.tape.target_ids[0, : row + 1].tolist()
-    _, rules = model.bounds(run.inputs.prefix, run.inputs.max_new_tokens, True)
+    prefix = run.inputs.prefix
+    # in front of a prefix's end a row is as it would be if nothing were forced
+    _, rules = model.bounds(
+        prefix if row >= len(prefix) else (), run.inputs.max_new_tokens, inputs.constraints
+    )
     if rules is None:
         return ()
     try:
@@ -116,7 +120,7 @@ def run_number(state: ViewState) -> int:
     """Which uniform of the stream the run draws the row's token with, from 1; 0 for none."""
     if state.run is None or not draws(state.inputs) or forced_token(state) is not None:
         return 0
-    return current_token(state) - len(state.run.inputs.prefix) + 1
+    return current_token(state) + 1
 
 
 def forced_token(state: ViewState) -> int | None:
