@@ -246,7 +246,8 @@ class StripStack(Canvas):
             rect = self.figure_rect(current.site, stack.row)
             # of a row that is lower than its number, around the number
             more = max(1.1 * em - rect.height(), 0.0) / 2
-            self._frame(painter, rect.adjusted(0, -more, 0.3 * em, more), 1.5, theme.accent)
+            rect = rect.adjusted(0, -more, 0.3 * em, more).intersected(QRectF(self.rect()))
+            self._frame(painter, rect, 1.5, theme.accent)
         if self._plot is not None and stack.column is not None and stack.row is not None:
             for strip in stack.strips:
                 point = self._plot.place_of((strip.site, stack.row, stack.column))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,11 +60,15 @@ def write_rows(
     lift = face.ascent - face.cap_height / 2
     # the first of many low rows is not written into the title above it
     top = place.cells.bounds().top() + (0.8 * face.cap_height if place.row_step > 1 else 0.0)
+    last = -math.inf
     painter.setFont(face.font)
     painter.setPen(QColor(canvas.theme.text))
     for row in shown_labels(len(things), place.row_step, stack.row):
         text = face.elided(text_of(things[row]), right - left)
         middle = max(place.cells.row_centre(row), top)
+        if middle - last < 1.25 * face.cap_height and place.row_step > 1 and row != stack.row:
+            continue
+        last = middle
         spot = QPointF(right - face.width(text), round(middle - lift))
         if row == stack.row:
             painter.setPen(QColor(canvas.theme.accent))
