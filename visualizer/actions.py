@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from visualizer import palettes
+from visualizer.conversation import opening
 from visualizer.state import (
     MATRIX_SITE,
     SCALES,
@@ -181,7 +182,7 @@ def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
         trail=(),
         target=None,
         linked=Linked(threshold=state.linked.threshold),
-        page="record" if state.page == "parameter" else state.page,
+        **opening(entry, state.page),
         parameter=None,
         sentence_number=0,
         file=own_file(entry),

@@ -17,8 +17,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from model_core import Saved, bundled
-from visualizer import actions, decoding_actions, fonts, navigation
+from visualizer import actions, chat_actions, decoding_actions, fonts, navigation
 from visualizer.beam_run import Search
+from visualizer.conversation import Spoken
 from visualizer.engine import Engine, one_sentence
 from visualizer.garbage import GarbageCollector
 from visualizer.inputs import chooses_otherwise
@@ -168,15 +169,19 @@ class Session(QObject):
             self.engine.request(state.model, state.inputs)
 
     def _on_finished(self, run: Run) -> None:
-        self.store.dispatch(actions.show_run, run)
+        self.store.dispatch(chat_actions.show_run, run)
         if self.store.state.model is not None:
             self._preparation.follow(self.store.state.model, run)
         log.info("run %d is on show: %s %s", run.number, run.outcome, run.text)
 
-    def _on_progress(self, search: Search) -> None:
-        self.store.dispatch(decoding_actions.show_growing, search)
+    def _on_progress(self, come: Search | Spoken) -> None:
+        if isinstance(come, Spoken):
+            self.store.dispatch(chat_actions.show_spoken, come)
+        else:
+            self.store.dispatch(decoding_actions.show_growing, come)
 
     def _on_failed(self, reason: str, details: str) -> None:
+        self.store.dispatch(chat_actions.give_up)
         self.store.dispatch(actions.show_notice, "error.run", "error", details, reason=reason)
 
     def _on_opened(self, entry: ModelEntry) -> None:

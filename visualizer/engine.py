@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from model_core.snippets import Snippet
 from visualizer.beam_run import Search
+from visualizer.conversation import Spoken
 from visualizer.run import Cancelled, compute, open_entry, save_entry
 from visualizer.state import AS_IT_IS, Choices, Inputs, ModelEntry
 
@@ -104,7 +105,8 @@ class Engine(QObject):
     """Computes runs and opens models in one worker thread.
 
     finished(Run), failed(reason, details): the newest request for a run.
-    progress(Search): how far the beam search of the newest request has come.
+    progress(Search or Spoken): how far the beam search of the newest request has come, or the
+    reply of a chat model.
     opened(ModelEntry), open_failed(file name, reason, details): the newest request for a model.
     saved(Saved), save_failed(file name, reason, details): every request to save.
     exported(Path): every request to export; save_failed where that was not possible.
@@ -201,7 +203,7 @@ class Engine(QObject):
     def _was_prepared(self, number: int, anything: bool) -> None:
         self.prepared.emit(anything)
 
-    def _take_report(self, number: int, search: Search) -> None:
+    def _take_report(self, number: int, search: Search | Spoken) -> None:
         if self._runs.is_newest(number):
             self.progress.emit(search)
 

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from model_core.decoding import GREEDY_TEMPERATURE
+from model_core.decoding import GREEDY_TEMPERATURE, Step
 from model_core.sampling import Distribution, distribution
 from model_core.tape import Tape
 from visualizer.beam_run import search_run
@@ -65,8 +65,13 @@ def forced_run(
     return Decoded(tape, tuple(ids), forced_distributions(model, inputs, tape, len(ids)))
 
 
-def decoded_run(model: Any, inputs: Inputs, check: Check) -> Decoded:
-    """Decode behind the prefix, greedily or by draws."""
+def decoded_run(
+    model: Any, inputs: Inputs, check: Check, tell: Callable[[Step], None] | None = None
+) -> Decoded:
+    """Decode behind the prefix, greedily or by draws.
+
+    tell: called with each token as it comes
+    """
     generation = model.generate(
         inputs.source,
         inputs.strategy,
@@ -79,6 +84,7 @@ def decoded_run(model: Any, inputs: Inputs, check: Check) -> Decoded:
         prefix_ids=inputs.prefix,
         constraints=inputs.constraints,
         on_step=check,
+        on_token=tell,
     )
     forced = forced_distributions(model, inputs, generation.tape, len(inputs.prefix))
     free = tuple(step.distribution for step in generation.steps)

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from visualizer import actions, navigation, trail
+from visualizer import actions, chat_actions, navigation, trail
 from visualizer.state import ViewState
 
 Action = Callable[[ViewState], ViewState]
@@ -39,6 +39,7 @@ ON_STAGE: dict[tuple[Qt.Key, Qt.KeyboardModifier], Action] = {
     (_KEY.Key_A, _SHIFT): partial(actions.toggle_page, page="heads"),
     (_KEY.Key_L, _PLAIN): partial(actions.toggle_page, page="lens"),
     (_KEY.Key_D, _PLAIN): partial(actions.toggle_page, page="decoding"),
+    (_KEY.Key_C, _PLAIN): chat_actions.toggle_chat,
     (_KEY.Key_G, _PLAIN): actions.toggle_showing,
     (_KEY.Key_Backspace, _PLAIN): trail.go_back,
 }
@@ -59,6 +60,7 @@ SHEET = (
     "keys.attention",
     "keys.lens",
     "keys.decoding",
+    "keys.chat",
     "keys.gradients",
     "keys.back",
     "keys.copy",

@@ -12,11 +12,15 @@ from model_core import Saved, bundled, open_checkpoint, save_checkpoint
 from model_core.chat import source_of
 from model_core.threads import limit_blas_threads
 from model_core.tokenizers import Encoding
-from visualizer.beam_run import Report, Search, Searched, search_run
+from visualizer.beam_run import Search, Searched, search_run
+from visualizer.conversation import Spoken, fitting, telling
 from visualizer.forced_run import Decoded, decoded_run, forced_run, free_run, whole_output
 from visualizer.inputs import Inputs
 from visualizer.runs import FreeRun, Outcome, Run, UnknownWord
 from visualizer.state import AS_IT_IS, Choices, ModelEntry
+
+# told how far a beam search, or the reply of a chat model, has come
+Report = Callable[[Search | Spoken], None]
 
 
 class Cancelled(Exception):
@@ -69,7 +73,7 @@ def compute(
 ) -> Run:
     """Run the model on the inputs; Cancelled between two tokens once `cancelled` says so.
 
-    report: called with a beam search that takes long, as far as it has come
+    report: called with what takes long, as far as it has come
     """
     started = time.perf_counter()
     model = entry.model
@@ -79,8 +83,8 @@ def compute(
     if not inputs.source.strip():
         return Run(number, inputs, "empty", limit=limit)
     # of a chat model the prompt: that is what is read, too long, or unknown in some place
-    tokenizer = model.tokenizer
-    encoding = tokenizer.encode_source(source_of(model.card, inputs.source, inputs.history))
+    tokenizer, read = model.tokenizer, fitting(model, inputs)
+    encoding = tokenizer.encode_source(source_of(model.card, read.source, read.history))
     unknown, length = _unknown(encoding), len(encoding.ids)
     unknown_target: tuple[UnknownWord, ...] = ()
     if inputs.target is not None:
@@ -105,17 +109,17 @@ def compute(
     search: Search | None = None
     free: FreeRun | None = None
     output: Decoded | Searched
-    forced = whole_output(model, inputs)
+    forced = whole_output(model, read)
     if forced is not None:
-        output = forced_run(model, inputs, encoding.ids, forced)
+        output = forced_run(model, read, encoding.ids, forced)
         if inputs.target is not None:
             check()
-            free = free_run(model, inputs, check)
+            free = free_run(model, read, check)
     elif inputs.strategy == "beam":
-        output = search_run(model, inputs, check, report)
+        output = search_run(model, read, check, report)
         search = output.search
     else:
-        output = decoded_run(model, inputs, check)
+        output = decoded_run(model, read, check, telling(model, inputs, report))
     chosen = output.chosen
     finished = chosen[-1] == tokenizer.end_id
     outcome: Outcome = "immediate_end" if finished and len(chosen) == 1 else "ok"

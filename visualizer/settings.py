@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -54,7 +54,7 @@ class Last:
     @classmethod
     def of(cls, state: ViewState, entry: ModelEntry) -> Last:
         path = "" if entry.path is None else str(entry.path)
-        inputs, cursor = state.inputs, state.cursor
+        inputs, cursor = replace(state.inputs, history=()), state.cursor
         return cls(path, entry.bundled, entry.choices, inputs, cursor, state.head)
 
     @classmethod

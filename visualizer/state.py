@@ -10,6 +10,7 @@ from model_core.gradients import GradientTape, Target
 from model_core.tape import Tape
 from model_core.tokenizers import SPECIAL_TOKENS
 from visualizer.bench import Bench as Bench
+from visualizer.conversation import Conversation
 from visualizer.inputs import Inputs as Inputs
 from visualizer.inputs import Strategy as Strategy
 from visualizer.runs import FreeRun as FreeRun
@@ -175,6 +176,7 @@ class ViewState:
     parameter: Spot | None = None
     linked: Linked = field(default_factory=Linked)
     bench: Bench = field(default_factory=Bench)
+    conversation: Conversation = field(default_factory=Conversation)
     trail: tuple[Station, ...] = ()
     gradients: Found | None = None
     audit: Found | None = None

@@ -19,6 +19,8 @@ _SEALS = frozenset({"cursor", "head", "selected", "editing", "playing"})
 _CONSEQUENCES = frozenset({"strategy", "target", "prefix", "pinned"})
 # Each of these is one click, so that two of them in a row are two steps.
 _CLICKS = frozenset({"prefix", "pinned"})
+# A question that is asked, and one that is gone back to, are steps of their own as well.
+_WHOLE = frozenset({"conversation", "page"})
 
 
 class Store(QObject):
@@ -114,10 +116,11 @@ class Store(QObject):
             self._last_edit = frozenset()
         elif "inputs" in changes:
             edit = _edited(old.inputs, new.inputs)
-            if edit != self._last_edit or edit & _CLICKS:
+            whole = bool(changes & _WHOLE)
+            if whole or edit != self._last_edit or edit & _CLICKS:
                 self._undo.append(old.inputs)
                 del self._undo[:-LONGEST_HISTORY]
-            self._last_edit = edit
+            self._last_edit = frozenset() if whole else edit
             self._redo.clear()
         elif "run" not in changes and changes & _SEALS:
             self._last_edit = frozenset()

@@ -140,6 +140,7 @@ def test_a_failure_is_told_in_one_sentence_and_the_engine_lives_on(engine, qtbot
     class Broken:
         tokenizer = entry().model.tokenizer
         config = entry().model.config
+        card = entry().model.card
 
         def generate(self, *arguments, **values):
             raise FloatingPointError("the sums\n  ran away")

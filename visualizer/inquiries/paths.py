@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from visualizer.conversation import fitting
 from visualizer.inquiries.base import Cancelled, Inquiry
 from visualizer.run import Cancelled as NoLongerWanted
 from visualizer.state import Found, ViewState
@@ -59,7 +60,8 @@ class PathsInquiry(Inquiry):
 
     def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
         assert state.run is not None and state.model is not None
-        inputs, model = state.run.inputs, state.model.model
+        model = state.model.model
+        inputs = fitting(model, state.run.inputs)
 
         def path(strategy: str, cancelled: Cancelled) -> Path:
             def check(_: int) -> None:

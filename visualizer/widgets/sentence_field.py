@@ -59,6 +59,11 @@ class SentenceField(QLineEdit):
         self.installEventFilter(UndoStaysOutside(self))
         self.textEdited.connect(self._on_edited)
 
+    @property
+    def composing(self) -> bool:
+        """Whether an input method is at work: its keys are its own."""
+        return self._composing
+
     # What the owner sets.
 
     def set_text(self, text: str) -> None:

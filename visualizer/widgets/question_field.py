@@ -1,0 +1,38 @@
+"""The field in which a question is typed: Enter sends it, Esc is for whoever has the field."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QWidget
+
+from visualizer.widgets.sentence_field import SentenceField
+
+_SCROLLS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+
+
+class QuestionField(SentenceField):
+    """sent() on Enter, escaped() on Esc, scrolled(lines) on the arrows up and down.
+
+    What an input method composes is left alone: its keys are its own.
+    """
+
+    sent = Signal()
+    escaped = Signal()
+    scrolled = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if self.composing:
+            super().keyPressEvent(event)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.sent.emit()
+        elif key == Qt.Key.Key_Escape:
+            self.escaped.emit()
+        elif key in _SCROLLS:
+            self.scrolled.emit(_SCROLLS[key])
+        else:
+            super().keyPressEvent(event)
