@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import pytest
 
 import model_core
 from model_core import bundled
+from model_core.__main__ import main
 from model_core.chat import Conversation, Turn
 from model_core.model import Model
 from model_core.tokenizers import UNKNOWN_ID
@@ -131,6 +133,9 @@ def test_the_file_is_small_and_its_card_says_how_to_chat(model: Model) -> None:
     assert model.card["recipe"]["seed"] == chat_zh.recipe.SEED
     assert "cannot" in model.card["about"] and "knows nothing" in model.card["about"]
     assert model.card["about"] == chat_zh.recipe.ABOUT
+    catalogue = json.loads((bundled.resources() / "i18n" / "en.json").read_text(encoding="utf-8"))
+    assert catalogue["card.chat-zh.about"] == chat_zh.recipe.ABOUT
+    assert catalogue["card.chat-zh.title"] == chat_zh.recipe.TITLE == model.card["title"]
 
 
 def test_its_card_tells_the_figures_that_are_measured(model: Model) -> None:
@@ -183,3 +188,18 @@ def test_every_reply_has_a_tape_like_any_other_run(model: Model) -> None:
     for site in ("encoder.out", "decoder.layers.0.cross_attn.weights", "logits"):
         assert np.allclose(traced[site].value, tape[site].value, atol=1e-4), site
     assert all(a.position + 1 == b.position for a, b in pairwise(reply.generation.steps))
+
+
+def test_the_command_line_tells_the_prompt_and_what_it_does_not_know(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    long = "好" * 60 + "龘"
+    assert main(["translate", chat_zh.NAME, "你好", "--json"]) == 0
+    assert main(["translate", chat_zh.NAME, long]) == 0
+    assert main(["translate", chat_zh.NAME, " "]) == 2
+    out, err = capsys.readouterr()
+    answer = json.loads(out.splitlines()[0])
+    assert (answer["prompt"], answer["text"]) == ("用户: 你好", "你好！很高兴见到您。")
+    assert "warning: 65 characters; the longest sentence in training had" in err
+    assert "'龘' is not in the vocabulary" in err
+    assert "the question is empty" in err
