@@ -30,7 +30,7 @@ from visualizer.widgets.text_block import TextBlock
 
 # Shares of the height for the stages and for what lies below them: with a tree, and without one.
 WITH_TREE, WITHOUT = (45, 55), (62, 38)
-LEAST_OFFER = 11.5
+LEAST_OFFER = 13.0
 WATCHED = frozenset(
     {"run", "cursor", "model", "inputs", "bench", "language", "count_from", "decimals_chosen"}
 )
