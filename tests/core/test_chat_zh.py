@@ -141,7 +141,7 @@ def test_the_file_is_small_and_its_card_says_how_to_chat(model: Model) -> None:
 def test_its_card_tells_the_figures_that_are_measured(model: Model) -> None:
     figures = {m.name: m for m in measures.measure(model)}
     told = {name: figure["exact"] for name, figure in model.card["held_out"].items()}
-    assert list(told) == list(figures)
+    assert set(told) == set(figures)
     for name, m in figures.items():
         # another machine rounds otherwise, which may turn a close choice
         assert abs(told[name] - m.hits / m.of) < 2.5 / m.of, name
