@@ -170,7 +170,8 @@ def chat_caption(state: ViewState) -> Caption | None:
         site="",
         shape=tr("chat.count.one" if count == 1 else "chat.count", n=count) if count else "",
         formula="",
-        sentence=tr("chat.sentence"),
+        # what has no conversation yet says its limits where one is offered
+        sentence=limits(state) if count else tr("chat.sentence"),
         why=tr("chat.why"),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
@@ -18,6 +19,8 @@ from visualizer.widgets.cell_line import CellLine
 class Page(Plain):
     """One way to fill the stage; it lies below the words, beside nothing else.
 
+    left() when the user is done with its fields and the stage is to have the keys.
+
     tools: what stands at the right of the formula in place of the op chips
     shows_cell: whether the card with the cell's arithmetic lies below; a page that says no has
         its own
@@ -28,6 +31,7 @@ class Page(Plain):
     carriers: the canvases that carry the run's numbers (see panels.base.Panel)
     """
 
+    left = Signal()
     name: ClassVar[PageName]
     shows_cell: ClassVar[bool] = True
     shows_gradients: ClassVar[bool] = True

@@ -19,6 +19,7 @@ from visualizer.lenses.target_choice import target_choice
 from visualizer.menus import Menu
 from visualizer.pages.attention import AttentionPage
 from visualizer.pages.base import Page
+from visualizer.pages.chat import ChatPage
 from visualizer.pages.decoding import DecodingPage
 from visualizer.pages.heads import HeadsPage
 from visualizer.pages.layers import LayersPage
@@ -68,6 +69,7 @@ WATCHED = POINTER | {
     "check",
     "inputs",
     "bench",
+    "conversation",
     "tree",
     "growing",
     "paths",
@@ -84,10 +86,11 @@ PAGES: tuple[type[Page], ...] = (
     HeadsPage,
     LensPage,
     DecodingPage,
+    ChatPage,
     ParameterPage,
 )
 # The pages that have a tab of their own, and those that belong under another's.
-TABS: tuple[PageName, ...] = ("record", "layers", "attention", "lens", "decoding")
+TABS: tuple[PageName, ...] = ("chat", "record", "layers", "attention", "lens", "decoding")
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
 
 
@@ -134,6 +137,7 @@ class StagePanel(Panel):
         self.tools.addWidget(self.ops)
         for kind in PAGES:
             page = kind(store, self.cell, self)
+            page.left.connect(self.setFocus)
             self.pages[kind.name] = page
             self.body.addWidget(page)
             if page.tools is not None:
