@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from visualizer import actions, chat_actions, navigation, trail
+from visualizer import actions, chat_actions, forcing, navigation, trail
 from visualizer.state import ViewState
 
 Action = Callable[[ViewState], ViewState]
@@ -42,6 +42,7 @@ ON_STAGE: dict[tuple[Qt.Key, Qt.KeyboardModifier], Action] = {
     (_KEY.Key_C, _PLAIN): chat_actions.toggle_chat,
     (_KEY.Key_G, _PLAIN): actions.toggle_showing,
     (_KEY.Key_Backspace, _PLAIN): trail.go_back,
+    (_KEY.Key_Escape, _PLAIN): forcing.leave,
 }
 
 # In the order of the sheet; each line is "keys  what they do".
@@ -65,6 +66,8 @@ SHEET = (
     "keys.back",
     "keys.copy",
     "keys.sentence",
+    "keys.target",
+    "keys.force",
     "keys.leave",
     "keys.undo",
     "keys.open",

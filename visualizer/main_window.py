@@ -35,7 +35,7 @@ from visualizer.cards import title_of
 from visualizer.copying import copied
 from visualizer.i18n import tr
 from visualizer.panels.base import COLOURS
-from visualizer.state import SCALES, ViewState
+from visualizer.state import SCALES, ViewState, reads_matrix
 from visualizer.store import Store
 from visualizer.stylesheet import stylesheet
 from visualizer.theme import qpalette, theme_of
@@ -109,6 +109,7 @@ class MainWindow(QWidget):
             (QKeySequence.StandardKey.Undo, store.undo),
             (QKeySequence.StandardKey.Redo, store.redo),
             (QKeySequence("Ctrl+L"), self._to_sentence),
+            (QKeySequence("Ctrl+T"), self._to_target),
             (QKeySequence.StandardKey.Copy, partial(self.copy, False)),
             (QKeySequence("Ctrl+Shift+C"), partial(self.copy, True)),
             (QKeySequence("Ctrl++"), self.larger),
@@ -129,6 +130,8 @@ class MainWindow(QWidget):
         self.layout().addWidget(self.workspace)
         for name in ("header", "notice", "map", "stage", "residual", "prediction", "transport"):
             setattr(self, name, getattr(self.workspace, name))
+        self.typed_target = self.workspace.typed_target
+        self.typed_target.left.connect(self._to_stage)
         self.panels = self.workspace.panels
         self.key_sheet = KeySheet(self)
         self.key_sheet.closed.connect(self._to_stage)
@@ -246,6 +249,11 @@ class MainWindow(QWidget):
     def _to_sentence(self) -> None:
         self.header.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.header.field.selectAll()
+
+    def _to_target(self) -> None:
+        state = self.store.state
+        if state.model is not None and not reads_matrix(state.model):
+            self.workspace.type_target()
 
     def show_keys(self) -> None:
         """The sheet of keys; once more puts it away."""

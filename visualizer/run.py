@@ -86,18 +86,16 @@ def compute(
     tokenizer, read = model.tokenizer, fitting(model, inputs)
     encoding = tokenizer.encode_source(source_of(model.card, read.source, read.history))
     unknown, length = _unknown(encoding), len(encoding.ids)
-    unknown_target: tuple[UnknownWord, ...] = ()
-    if inputs.target is not None:
-        typed = tokenizer.encode_target(inputs.target)
-        unknown_target, length = _unknown(typed), max(length, 1 + len(typed.ids))
-    if length > limit:
+    unknown_target, target_length = _read_target(model, inputs)
+    if max(length, target_length) > limit:
         return Run(
             number,
             inputs,
             "too_long",
             unknown=unknown,
             unknown_target=unknown_target,
-            length=length,
+            target_too_long=length <= limit,
+            length=length if length > limit else target_length,
             limit=limit,
         )
 
@@ -137,7 +135,7 @@ def compute(
         unknown=unknown,
         unknown_target=unknown_target,
         last_content=max(0, len(chosen) - (2 if finished else 1)),
-        length=length,
+        length=max(length, target_length),
         limit=limit,
         milliseconds=1000 * (time.perf_counter() - started),
     )
@@ -149,6 +147,14 @@ def _compute_matrix(entry: ModelEntry, inputs: Inputs, number: int, started: flo
     tape = entry.model.trace(inputs=matrix)
     elapsed = 1000 * (time.perf_counter() - started)
     return Run(number, inputs, "ok", tape=tape, length=len(matrix), milliseconds=elapsed)
+
+
+def _read_target(model: Any, inputs: Inputs) -> tuple[tuple[UnknownWord, ...], int]:
+    """The unknown words of a typed target, and how many tokens the decoder would read."""
+    if inputs.target is None:
+        return (), 0
+    typed = model.tokenizer.encode_target(inputs.target)
+    return _unknown(typed), 1 + len(typed.ids)
 
 
 def _unknown(encoding: Encoding) -> tuple[UnknownWord, ...]:

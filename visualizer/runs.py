@@ -36,7 +36,7 @@ class Run:
     `distributions[t]` is what decoder row t chose `chosen[t]` from, or would have, had it not been
     forced. `last_content` is the row that predicts the last token before the end token.
     `unknown` are words of the source, `unknown_target` of a typed target. `length` and `limit`
-    count source tokens; of a target that is too long, its tokens.
+    count source tokens; where `target_too_long`, those of the typed target and its start.
     """
 
     number: int
@@ -51,6 +51,7 @@ class Run:
     free: FreeRun | None = None
     unknown: tuple[UnknownWord, ...] = ()
     unknown_target: tuple[UnknownWord, ...] = ()
+    target_too_long: bool = False
     last_content: int = 0
     length: int = 0
     limit: int = 0

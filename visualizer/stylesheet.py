@@ -61,6 +61,7 @@ QLineEdit, QComboBox, QPlainTextEdit, QTextEdit {{ color: {t.text};
 QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus {{
     border-color: {t.encoder}; }}
 QComboBox QLineEdit {{ border: 0; padding: 0; background: transparent; }}
+QLineEdit[kind="target"] {{ padding: {px(0.2)} {px(0.55)}; }}
 QLineEdit[kind="cell"] {{ padding: 0; border: 2px solid {t.accent}; }}
 QLineEdit[kind="sentence"] {{ padding: {px(0.42)} {px(0.7)}; }}
 QLineEdit[kind="sentence"]:focus {{ border: 2px solid {t.encoder};

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from visualizer import actions
+from visualizer import actions, forcing
 from visualizer.panels.base import Panel
 from visualizer.panels.header import HeaderPanel
 from visualizer.panels.logit_lens import LogitLensPanel
@@ -15,6 +15,7 @@ from visualizer.panels.prediction import PredictionPanel
 from visualizer.panels.residual import ResidualPanel
 from visualizer.panels.stage import StagePanel
 from visualizer.panels.transport import TransportPanel
+from visualizer.panels.typed_target import TypedTargetPanel
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.canvas import Canvas
@@ -25,6 +26,8 @@ LEFT_SHARE, LEFT_ROOM = 0.156, (196, 300)
 RIGHT_SHARE, RIGHT_ROOM = 0.236, (290, 470)
 # From this height on, at 100 %, the logit lens has a place of its own below the next token.
 ROOMY_HEIGHT = 900
+# Below it, which only the line of a typed target leaves, the residual stream gives up its place.
+LEAST_HEIGHT = 630
 
 
 class Workspace(QWidget):
@@ -34,10 +37,16 @@ class Workspace(QWidget):
         super().__init__(parent)
         self.setProperty("role", "page")
         self._store, self._scale = store, scale
+        self._size, self._lined = (0, 0), False
+        self._fitting = QTimer(self)
+        self._fitting.setSingleShot(True)
+        self._fitting.timeout.connect(self._fit_again)
         self.header, self.notice = HeaderPanel(store), NoticePanel(store)
         self.map, self.stage = MapPanel(store), StagePanel(store)
         self.residual, self.prediction = ResidualPanel(store), PredictionPanel(store)
         self.logit_lens, self.transport = LogitLensPanel(store), TransportPanel(store)
+        self.typed_target = TypedTargetPanel(store)
+        self.transport.typeWanted.connect(self.type_target)
         self.panels: tuple[Panel, ...] = (
             self.header,
             self.notice,
@@ -46,6 +55,7 @@ class Workspace(QWidget):
             self.residual,
             self.prediction,
             self.logit_lens,
+            self.typed_target,
             self.transport,
         )
         self._lay_out()
@@ -82,10 +92,16 @@ class Workspace(QWidget):
         whole.addWidget(self.notice)
         whole.addLayout(middle, 1)
         whole.addWidget(rule())
+        whole.addWidget(self.typed_target)
         whole.addWidget(self.transport)
 
     def fit(self, width: int, height: int) -> None:
         """Give the side panels their share of the window."""
+        self._size = width, height
+        if self.typed_target.isVisibleTo(self):
+            height -= self.typed_target.sizeHint().height()
+        # the candidates and how they are chosen from come first
+        self.residual.setVisible(height >= LEAST_HEIGHT * self._scale)
         self.residual.table.fit(height)
         self.logit_lens.fit(height)
         self._store.dispatch(actions.set_roomy, height >= ROOMY_HEIGHT * self._scale)
@@ -96,15 +112,32 @@ class Workspace(QWidget):
             room = min(max(share * width, least * self._scale), most * self._scale)
             panel.setFixedWidth(round(room))
 
+    def type_target(self) -> None:
+        """Open the line of the target, with the keys in it."""
+        self._store.dispatch(forcing.show_target_line, True)
+        self.typed_target.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.typed_target.field.selectAll()
+
     def refresh(self) -> None:
         """Draw every panel from the state as it is."""
         for panel in self.panels:
             panel.refresh()
         self._make_room()
+        if self.typed_target.isVisibleTo(self) != self._lined:
+            self._lined = not self._lined
+            self._fit_again()
 
     def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
         if fields & {"page", "model", "run"}:
             self._make_room()
+        if fields & {"target_line", "inputs", "model"} and self._size != (0, 0):
+            if self.typed_target.isVisibleTo(self) != self._lined:
+                self._lined = not self._lined
+                # not while others still draw
+                self._fitting.start(0)
+
+    def _fit_again(self) -> None:
+        self.fit(*self._size)
 
     def _make_room(self) -> None:
         """The page on the stage may have the room at the right as well."""

@@ -293,9 +293,10 @@ def test_pointing_at_a_token_tells_every_digit(bench):
     exact = repr(float(shown.columns[0].values[token]))
     bench.qtbot.waitUntil(lambda: exact in page.said.accessibleName(), timeout=WAIT)
     assert page.bar._pointed == token
-    bench.qtbot.mouseClick(page.columns, LEFT_BUTTON, pos=pixel(spot))
+    held = Qt.KeyboardModifier.ShiftModifier
+    bench.qtbot.mouseClick(page.columns, LEFT_BUTTON, held, pixel(spot))
     assert bench.state.bench.token == token == page.columns.board.selected
-    bench.qtbot.mouseClick(page.columns, LEFT_BUTTON, pos=pixel(spot))
+    bench.qtbot.mouseClick(page.columns, LEFT_BUTTON, held, pixel(spot))
     assert bench.state.bench.token is None
 
 

@@ -178,7 +178,8 @@ def run_message(run: Run | None) -> str:
     if run.outcome == "empty":
         return tr("state.empty")
     if run.outcome == "too_long":
-        return tr("state.too_long", n=run.length, limit=run.limit)
+        key = "forcing.too_long" if run.target_too_long else "state.too_long"
+        return tr(key, n=run.length, limit=run.limit)
     return tr("state.immediate_end")
 
 

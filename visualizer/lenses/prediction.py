@@ -40,9 +40,12 @@ def next_token(state: ViewState, count: int = 8) -> Bars | None:
         return None
     row, given = current_token(state), found.distribution
     # no stage behind the constraints swaps two tokens
-    ids = source.order[:count]
+    ids, taken = source.order[:count], taken_token(state)
+    if taken is not None and taken not in ids:
+        # forced or drawn from farther down: it comes last
+        ids = np.append(ids, taken)
     vocabulary = state.model.model.tokenizer.target_vocabulary
-    places = np.flatnonzero(ids == taken_token(state))
+    places = np.flatnonzero(ids == taken)
     return Bars(
         labels=tuple(vocabulary[i] for i in ids.tolist()),
         values=given.probabilities[ids],
@@ -56,11 +59,8 @@ def next_token(state: ViewState, count: int = 8) -> Bars | None:
 
 def taken_token(state: ViewState) -> int | None:
     """The id that the cursor's row predicts under the inputs as they are now."""
-    run, row, taken = state.run, current_token(state), chosen(state, again=False)
-    if run is None or taken is None:
-        return None
-    # of a typed target a row still predicts what the model finds likeliest
-    return run.chosen[row] if taken.way == "forced" and row < len(run.chosen) else taken.id
+    taken = chosen(state, again=False)
+    return None if taken is None else taken.id
 
 
 def reached_row(state: ViewState) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from visualizer import bench_actions
+from visualizer import bench_actions, forcing
 from visualizer.bench import BY_ID
 from visualizer.i18n import tr
 from visualizer.lenses.board import board
@@ -19,7 +19,7 @@ from visualizer.lenses.pipeline_words import (
 )
 from visualizer.pages.base import Page
 from visualizer.pages.beam_part import BeamPart
-from visualizer.state import ViewState, reads_matrix
+from visualizer.state import ViewState, current_token, reads_matrix
 from visualizer.store import Store
 from visualizer.widgets.cell_line import CellLine
 from visualizer.widgets.controls import Choice, card, push_button
@@ -37,7 +37,8 @@ WATCHED = frozenset(
 
 
 class DecodingPage(Page):
-    """A click on a token keeps it in view; sliders show at once what they change.
+    """A click on a token of the columns forces it; one with Shift held, or on the draw, keeps it in
+    view. Sliders show at once what they change.
 
     lower: what lies below the stages, the beam search
     """
@@ -97,6 +98,7 @@ class DecodingPage(Page):
         self.columns.tokenHovered.connect(self._on_hovered)
         self.columns.left.connect(self._on_left)
         self.columns.tokenClicked.connect(self._on_clicked)
+        self.columns.tokenMarked.connect(self._on_marked)
         self.columns.sortWanted.connect(self._on_sort)
         self.bar.tokenHovered.connect(self._on_bar_hovered)
         self.bar.left.connect(self._on_left)
@@ -207,6 +209,9 @@ class DecodingPage(Page):
         self._say()
 
     def _on_clicked(self, token: int) -> None:
+        self.store.dispatch(forcing.force_token, current_token(self.store.state), token)
+
+    def _on_marked(self, token: int) -> None:
         self.store.dispatch(bench_actions.choose_token, token)
 
     def _on_bar_clicked(self, token: int) -> None:

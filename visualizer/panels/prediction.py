@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from visualizer import actions, bench_actions, fonts, gradient_actions, navigation
+from visualizer import actions, bench_actions, fonts, forcing, gradient_actions, navigation
 from visualizer.i18n import tr
 from visualizer.inquiries.lens import has_lens, shown_beside
 from visualizer.lenses.attribution import attributions
@@ -130,6 +130,7 @@ class PredictionPanel(Panel):
             note = "" if bars is None else tr("ui.entropy", bits=bits(bars.entropy_bits))
             self.where.set_sentences(*_where(state))
             self.bars.set_bars(bars)
+            self.bars.set_act("" if walks_back(state) else tr("forcing.bars.tip"))
         self.head.set_titles(tuple(tr(TITLES[name]) for name in parts), parts.index(part), note)
 
     def _on_part(self, part: int) -> None:
@@ -139,11 +140,12 @@ class PredictionPanel(Panel):
         self.store.dispatch(show, self._parts(state)[part])
 
     def _on_bar(self, place: int) -> None:
-        """A candidate becomes what the gradients on show are of."""
+        """A candidate is forced, or becomes what the gradients on show are of."""
         state = self.store.state
         bars = next_token(state, CANDIDATES)
-        if walks_back(state) and bars is not None:
-            self.store.dispatch(gradient_actions.aim_at, current_token(state), bars.ids[place])
+        if bars is not None:
+            act = gradient_actions.aim_at if walks_back(state) else forcing.force_token
+            self.store.dispatch(act, current_token(state), bars.ids[place])
 
     def _on_reading(self, site: str, row: int) -> None:
         self.store.dispatch(navigation.go_to_record, site, row)
@@ -160,8 +162,9 @@ def _where(state: ViewState) -> tuple[str, ...]:
     if tape is None or place is None:
         return ()
     row = current_token(state)
+    forced = row < forcing.forced_count(state)
     said = tr(
-        "ui.next_token.where",
+        "forcing.where" if forced else "ui.next_token.where",
         n=row + state.count_from,
         token=tape.target_tokens[row],
         next=_next(state),

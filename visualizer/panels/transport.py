@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
 
-from visualizer import actions, fonts, navigation
+from visualizer import actions, fonts, forcing, navigation
 from visualizer.i18n import tr
 from visualizer.lenses.caption import is_cut_off, run_message
 from visualizer.lenses.keeping import keep
 from visualizer.lenses.overview import timeline
+from visualizer.lenses.pipeline import is_of_run
 from visualizer.lenses.prediction import output_tokens, reached_row
 from visualizer.panels.base import PLACE, Panel
 from visualizer.state import SPEEDS, ViewState, reads_matrix
 from visualizer.store import Store
 from visualizer.widgets.controls import Note, push_button
 from visualizer.widgets.figures import milliseconds
+from visualizer.widgets.pencil_button import PencilButton
 from visualizer.widgets.timeline import Segment, Timeline
 from visualizer.widgets.token_chips import Chip, TokenChips
 from visualizer.widgets.transport import TransportButton
 
 
 class TransportPanel(Panel):
-    """A click on an output token goes to the row that predicts it; the timeline is scrubbed."""
+    """A click on an output token goes to the row that predicts it; the timeline is scrubbed.
+
+    Forced tokens have a pin, which takes them back; the pencil opens the line for a target.
+    typeWanted() when that is to be typed in.
+    """
 
     watches = frozenset({"run", "cursor", "model", "playing", "speed", "showing", "gradients"})
+    watches |= {"inputs", "target_line"}
+
+    typeWanted = Signal()
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
@@ -37,7 +46,9 @@ class TransportPanel(Panel):
         self.speed = push_button(kind="quiet")
         self.output_label = QLabel()
         self.output_label.setProperty("role", "muted")
+        self.pencil = PencilButton()
         self.chips = TokenChips()
+        self.free = push_button(kind="quiet")
         self.steps = Note()
         self.timeline = Timeline()
         row = QHBoxLayout()
@@ -48,7 +59,9 @@ class TransportPanel(Panel):
         row.addWidget(self.speed)
         row.addSpacing(round(0.6 * em))
         row.addWidget(self.output_label)
+        row.addWidget(self.pencil)
         row.addWidget(self.chips, 1)
+        row.addWidget(self.free)
         row.addSpacing(round(0.6 * em))
         row.addWidget(self.steps)
         column = QVBoxLayout(self)
@@ -65,6 +78,9 @@ class TransportPanel(Panel):
         self.last.clicked.connect(self._on_last)
         self.speed.clicked.connect(self._on_speed)
         self.chips.tokenChosen.connect(self._on_token)
+        self.chips.pinChosen.connect(self._on_pin)
+        self.pencil.clicked.connect(self._on_pencil)
+        self.free.clicked.connect(self._on_free)
         self.timeline.scrubbed.connect(self._on_scrubbed)
 
     def retranslate(self) -> None:
@@ -74,6 +90,11 @@ class TransportPanel(Panel):
             button.describe(tr(name), f"{tr(name)}  ({key})")
         self.output_label.setText(tr("ui.output"))
         self.chips.describe(tr("ui.output"))
+        self.chips.set_pin_tip(tr("forcing.pin.tip"))
+        self.pencil.setAccessibleName(tr("forcing.pencil"))
+        self.pencil.setToolTip(f"{tr('forcing.pencil')}  (Ctrl+T)")
+        self.free.setText(tr("forcing.free"))
+        self.free.setToolTip(tr("forcing.free.tip"))
         self.timeline.describe(tr("ui.timeline"))
         self.speed.setAccessibleName(tr("ui.speed"))
         self.speed.setToolTip(tr("ui.speed.tip"))
@@ -86,6 +107,17 @@ class TransportPanel(Panel):
             self.speed.setText(_speed_text(state.speed))
         if fields & PLACE:
             self._draw_place(state)
+        if fields & {"inputs", "target_line", "model", "run", "language"}:
+            self._draw_forced(state)
+
+    def _draw_forced(self, state: ViewState) -> None:
+        """What is forced can be given up; and an output that takes long is on its way."""
+        inputs = state.inputs
+        self.pencil.setVisible(not reads_matrix(state.model))
+        self.pencil.setEnabled(state.model is not None)
+        self.pencil.setChecked(state.target_line)
+        self.free.setVisible(bool(inputs.prefix) or inputs.target is not None)
+        self.chips.set_waiting(state.run is not None and not is_of_run(state))
 
     def _draw_place(self, state: ViewState) -> None:
         reached = reached_row(state)
@@ -126,6 +158,17 @@ class TransportPanel(Panel):
     def _on_token(self, row: int) -> None:
         self.store.dispatch(navigation.go_to_token, row)
 
+    def _on_pin(self, row: int) -> None:
+        self.store.dispatch(forcing.take_back, row)
+
+    def _on_free(self) -> None:
+        self.store.dispatch(forcing.free)
+
+    def _on_pencil(self) -> None:
+        self.store.dispatch(forcing.show_target_line, not self.store.state.target_line)
+        if self.store.state.target_line:
+            self.typeWanted.emit()
+
     def _on_scrubbed(self, step: int) -> None:
         self.store.dispatch(navigation.go_to_index, step)
 
@@ -158,8 +201,15 @@ def _chips(state: ViewState) -> tuple[Chip, ...]:
 
 
 def _looks(state: ViewState, faint: bool) -> tuple[Chip, ...]:
+    forced = forcing.forced_count(state)
     return tuple(
-        Chip(token.token, token.probability, unknown=token.unknown, faint=faint)
+        Chip(
+            token.token,
+            token.probability,
+            unknown=token.unknown,
+            faint=faint,
+            pinned=token.row < forced,
+        )
         for token in output_tokens(state)
     )
 

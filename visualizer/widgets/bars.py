@@ -37,6 +37,11 @@ class TokenBars(Canvas):
         self._empty = ""
         self._limit = 10
         self._hovered: int | None = None
+        self._act = ""
+
+    def set_act(self, act: str) -> None:
+        """What a click does, for the words under the pointer."""
+        self._act = act
 
     def set_bars(self, bars: Bars | None) -> None:
         if _same(bars, self._bars):
@@ -139,6 +144,9 @@ class TokenBars(Canvas):
         if place == self._hovered:
             return
         self._hovered = place
+        self.setCursor(
+            Qt.CursorShape.ArrowCursor if place is None else Qt.CursorShape.PointingHandCursor
+        )
         self.update()
         if place is None:
             self.left.emit()
@@ -158,6 +166,7 @@ class TokenBars(Canvas):
                 value = self._bars.values[place]
                 label = self._bars.labels[place]
                 text = f"{label}   {figures.percent(value)}   {figures.exact(value)}"
+                text += f"\n{self._act}" if self._act else ""
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)

@@ -23,6 +23,8 @@ COLOURS = {"logits": "encoder", "shares": "output", "draws": "accent"}
 class PipelineColumns(Canvas):
     """tokenHovered(id, column), left(), tokenClicked(id), sortWanted(name of a stage).
 
+    tokenMarked(id) on a click with Shift held.
+
     The wheel and the bar at the right scroll; a click on a head sorts by its stage.
     """
 
@@ -30,6 +32,7 @@ class PipelineColumns(Canvas):
     tokenHovered = Signal(int, int)
     left = Signal()
     tokenClicked = Signal(int)
+    tokenMarked = Signal(int)
     sortWanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -347,7 +350,8 @@ class PipelineColumns(Canvas):
             return
         row, place = layout.row_at(pos), layout.place_at(pos)
         if row is not None:
-            self.tokenClicked.emit(self._board.token_at(row))
+            marks = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            (self.tokenMarked if marks else self.tokenClicked).emit(self._board.token_at(row))
         elif place is not None and pos.y() < layout.head:
             self.sortWanted.emit(layout.columns[place][0].name)
 

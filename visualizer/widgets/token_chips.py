@@ -12,14 +12,17 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from visualizer import fonts
 from visualizer.widgets import figures
 from visualizer.widgets.canvas import box, triangle, write
-from visualizer.widgets.pointing import PointedCanvas
+from visualizer.widgets.late import LateCanvas
+
+# The side of what is clicked to take a forced token back.
+PIN = 1.4
 
 
 @dataclass(frozen=True)
 class Chip:
     """One token. probability: shown beneath, None for none. unknown: marked as a warning.
 
-    faint: still to come
+    faint: still to come   pinned: forced, with a pin that takes it back
     """
 
     text: str
@@ -27,12 +30,17 @@ class Chip:
     tooltip: str = ""
     unknown: bool = False
     faint: bool = False
+    pinned: bool = False
 
 
-class TokenChips(PointedCanvas):
-    """tokenChosen(i) on a click. What does not fit scrolls; the current chip stays in view."""
+class TokenChips(LateCanvas):
+    """tokenChosen(i) on a click, pinChosen(i) on one on the pin of a forced token.
+
+    What does not fit scrolls; the current chip stays in view.
+    """
 
     tokenChosen = Signal(int)
+    pinChosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,8 +50,10 @@ class TokenChips(PointedCanvas):
         self._current: int | None = None
         self._two_lines = True
         self._scroll = 0.0
+        # of a pin that is pointed at: -1 - the number of its chip
         self._hovered: int | None = None
         self._rects: list[QRectF] | None = None
+        self._pin_tip = ""
 
     def set_chips(self, chips: tuple[Chip, ...], current: int | None = None) -> None:
         if current == self._current and (chips is self._chips or chips == self._chips):
@@ -56,6 +66,14 @@ class TokenChips(PointedCanvas):
         self._current = current
         self._reveal()
         self.update()
+
+    def set_pin_tip(self, tip: str) -> None:
+        """What is said of a pin under the pointer."""
+        self._pin_tip = tip
+
+    @property
+    def chips(self) -> tuple[Chip, ...]:
+        return self._chips
 
     def set_two_lines(self, two_lines: bool) -> None:
         """False: chips without a line for the probability."""
@@ -73,6 +91,11 @@ class TokenChips(PointedCanvas):
 
     def rect_of(self, index: int) -> QRectF:
         return self._places()[index].translated(-self._scroll, 0)
+
+    def pin_of(self, index: int) -> QRectF:
+        """Where the pin of a forced token lies: the upper right corner of its chip."""
+        rect, size = self.rect_of(index), PIN * self.em
+        return QRectF(rect.right() - size, rect.top(), size, size)
 
     # Places.
 
@@ -96,7 +119,8 @@ class TokenChips(PointedCanvas):
             wide = min(face.width(chip.text), 9 * em)
             if chip.probability is not None and self._two_lines:
                 wide = max(wide, small.width(figures.percent_short(chip.probability)))
-            width = max(wide + 1.2 * em, 2.7 * em)
+            # the token keeps clear of the pin
+            width = max(wide + 1.2 * em, 2.7 * em) + (0.9 * em if chip.pinned else 0.0)
             rects.append(QRectF(self.snap(x), self.snap(top), self.snap(width), self._height()))
             x += width + 0.4 * em
         return rects
@@ -116,6 +140,7 @@ class TokenChips(PointedCanvas):
     # Painting.
 
     def paint(self, painter: QPainter) -> None:
+        self.dim(painter)
         places = self._places()
         first = max(bisect_right(places, self._scroll, key=QRectF.left) - 1, 0)
         for index in range(first, len(places)):
@@ -146,7 +171,9 @@ class TokenChips(PointedCanvas):
         elif index == self._hovered or chip.faint:
             border = theme.border_strong if index == self._hovered else theme.border
         box(painter, rect, fill, border, 0.4 * em, width, dash=current)
-        inner = rect.adjusted(0.4 * em, 0, -0.4 * em, 0)
+        inner = rect.adjusted(0.4 * em, 0, -(1.3 if chip.pinned else 0.4) * em, 0)
+        if chip.pinned:
+            self._draw_pin(painter, index)
         face = self.face(fonts.LARGE)
         if chip.probability is None or not self._two_lines:
             write(painter, inner, chip.text, face, ink)
@@ -156,6 +183,18 @@ class TokenChips(PointedCanvas):
         write(painter, upper, chip.text, face, ink)
         share = figures.percent_short(chip.probability)
         write(painter, lower, share, self.face(0.76), theme.text if current else theme.muted)
+
+    def _draw_pin(self, painter: QPainter, index: int) -> None:
+        em, theme, rect = self.em, self.theme, self.pin_of(index)
+        x, y = rect.center().x() + 0.05 * em, rect.center().y() - 0.05 * em
+        colour = theme.accent
+        if self._hovered == -1 - index:
+            box(painter, rect.adjusted(1, 1, -1, -1), theme.accent_fill, None, 0.35 * em)
+            colour = theme.on_accent
+        needle = [(x - 0.1 * em, y), (x + 0.1 * em, y), (x - 0.02 * em, y + 0.58 * em)]
+        triangle(painter, needle, colour)
+        head = 0.29 * em
+        box(painter, QRectF(x - head, y - head - 0.12 * em, 2 * head, 2 * head), colour, None, head)
 
     def _draw_more(self, painter: QPainter, left: bool) -> None:
         """An arrow head at the end where chips are out of view."""
@@ -185,10 +224,15 @@ class TokenChips(PointedCanvas):
         if event.button() != Qt.MouseButton.LeftButton:
             return
         if index is not None:
-            self.tokenChosen.emit(index)
+            on_pin = self._on_pin(index, event.position())
+            (self.pinChosen if on_pin else self.tokenChosen).emit(index)
 
     def thing_at(self, pos: QPointF) -> int | None:
-        return self.chip_at(pos)
+        index = self.chip_at(pos)
+        return -1 - index if index is not None and self._on_pin(index, pos) else index
+
+    def _on_pin(self, index: int, pos: QPointF) -> bool:
+        return self._chips[index].pinned and self.pin_of(index).contains(pos)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self._reach() <= 0:
@@ -204,11 +248,13 @@ class TokenChips(PointedCanvas):
             text = ""
             if index is not None:
                 chip = self._chips[index]
-                text = chip.tooltip or chip.text
+                on_pin = self._on_pin(index, QPointF(event.pos()))
+                text = self._pin_tip if on_pin else chip.tooltip or chip.text
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
 
 
 def _differs_in_width(chip: Chip, other: Chip) -> bool:
-    return chip.text != other.text or chip.probability != other.probability
+    mine = (chip.text, chip.probability, chip.pinned)
+    return mine != (other.text, other.probability, other.pinned)
