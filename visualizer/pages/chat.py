@@ -52,7 +52,7 @@ class ChatPage(Page):
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
         super().__init__(store, cell, parent)
         em = self.em
-        self.view, self.empty = ChatView(), EmptyState()
+        self.view, self.empty = ChatView(self), EmptyState()
         self.bubbles = self.view.bubbles
         self.field, self.send = QuestionField(), push_button(kind="primary")
         self.examples: tuple[QPushButton, ...] = tuple(push_button() for _ in range(EXAMPLES))
