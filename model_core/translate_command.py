@@ -158,7 +158,7 @@ def _arguments(model: Model, options: argparse.Namespace) -> dict[str, Any]:
 def _warn(model: Model, result: Generation) -> None:
     encoding = result.encoding
     assert encoding is not None
-    unit = "characters" if model.tokenizer.kind == "char" else "words"
+    unit = model.tokenizer.source_unit
     longest = model.card.get(f"longest_source_{unit}")
     length = len(encoding.ids) - 1
     if isinstance(longest, int) and length > longest:

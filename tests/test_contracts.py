@@ -79,7 +79,7 @@ LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled", 
 # Packages whose parts do not know each other, and the parts that all of them may use.
 APART = {
     "model_core.ops": ("base", "erf"),
-    "model_core.tokenizers": ("base",),
+    "model_core.tokenizers": ("base", "word"),
     "model_core.checkpoints": (
         "contents",
         "errors",

@@ -14,12 +14,14 @@ from model_core.tokenizers.base import (
     shown,
 )
 from model_core.tokenizers.char import CharTokenizer
+from model_core.tokenizers.glued import GluedTokenizer
 from model_core.tokenizers.rows import RowTokenizer
 from model_core.tokenizers.word import WordTokenizer
 
 KINDS: dict[str, type[WordTokenizer] | type[CharTokenizer]] = {
     WordTokenizer.kind: WordTokenizer,
     CharTokenizer.kind: CharTokenizer,
+    GluedTokenizer.kind: GluedTokenizer,
 }
 
 
@@ -43,6 +45,7 @@ __all__ = [
     "UNKNOWN_ID",
     "CharTokenizer",
     "Encoding",
+    "GluedTokenizer",
     "RowTokenizer",
     "Tokenizer",
     "Unknown",

@@ -40,6 +40,7 @@ class Tokenizer(Protocol):
     target_vocabulary: list[str]
     source_prefix: bool
     source_suffix: bool
+    source_unit: str
 
     def encode_source(self, text: str) -> Encoding: ...
     def encode_target(self, text: str) -> Encoding: ...
@@ -54,6 +55,7 @@ class VocabularyTokenizer:
     """The common part of tokenizers whose ids are places in two lists of tokens.
 
     `source_prefix` puts <SOS> before the source ids, `source_suffix` puts <EOS> after them.
+    `source_unit` is what the source's tokens are called, "words" or "characters".
     Text that happens to read like a special token is ordinary text, never the special id.
     """
 
@@ -62,6 +64,7 @@ class VocabularyTokenizer:
     start_id: ClassVar[int] = START_ID
     end_id: ClassVar[int] = END_ID
     unknown_id: ClassVar[int] = UNKNOWN_ID
+    source_unit = "words"
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ class CharTokenizer(VocabularyTokenizer):
     """Each character is a token; a character outside the vocabulary is <UNK>."""
 
     kind = "char"
+    source_unit = "characters"
 
     def __init__(
         self,

@@ -17,6 +17,8 @@ class RowTokenizer:
     end_id: ClassVar[int] = END_ID
     unknown_id: ClassVar[int] = UNKNOWN_ID
 
+    source_unit = "rows"
+
     def __init__(self, names: Sequence[str] = ()) -> None:
         self.source_vocabulary = list(names)
         self.target_vocabulary: list[str] = []

@@ -60,6 +60,11 @@ def collate(examples: Sequence[Example], pad_id: int, start_id: int, end_id: int
     return Batch(source_ids, source_mask, target_ids, target_mask, labels, aligned)
 
 
+def n_batches(n_examples: int, batch_size: int) -> int:
+    """How many batches an epoch of so many examples has."""
+    return -(-n_examples // batch_size)
+
+
 def epoch(
     examples: Sequence[Example], batch_size: int, generator: np.random.Generator
 ) -> Iterator[list[Example]]:

@@ -21,6 +21,7 @@ def card_of(
 
     shown: sentences to start from
     """
+    target_unit = "words" if data["train"][0].target_joiner else "characters"
     tokenizer = model.tokenizer
     accuracy = {}
     for split, pairs in data.splits.items():
@@ -37,8 +38,8 @@ def card_of(
         "examples": list(shown),
         "recipe": msgspec.to_builtins(recipe),
         "training_sentences": len(data["train"]),
-        "longest_source_words": longest_source,
-        "longest_target_words": longest_target,
+        f"longest_source_{model.tokenizer.source_unit}": longest_source,
+        f"longest_target_{target_unit}": longest_target,
         "parameters": model.parameter_count,
         "held_out": accuracy,
         "head_sharpness": [

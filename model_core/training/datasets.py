@@ -16,7 +16,8 @@ class Pair:
     """One source sentence and its translation, as words.
 
     aligned: for each target word, and last for <EOS>, the position of the source word that gave
-    rise to it, -1 where there is none. `template` names the sentence pattern; `facts` are what
+    rise to it, -1 where there is none. The joiners stand between the words of a text: "" where
+    these are characters. `template` names the sentence pattern; `facts` are what
     the sentence says, as keys by which splits are kept apart.
     """
 
@@ -25,6 +26,8 @@ class Pair:
     aligned: tuple[int, ...]
     template: str = ""
     facts: tuple[str, ...] = ()
+    source_joiner: str = " "
+    target_joiner: str = " "
 
     def __post_init__(self) -> None:
         if len(self.aligned) != len(self.target) + 1:
@@ -38,12 +41,12 @@ class Pair:
 
     @property
     def source_text(self) -> str:
-        return " ".join(self.source)
+        return self.source_joiner.join(self.source)
 
     @property
     def target_text(self) -> str:
-        """The target with a space between all words, whatever the language's custom."""
-        return " ".join(self.target)
+        """The target as a tokenizer cuts it: words with a space between, whatever the custom."""
+        return self.target_joiner.join(self.target)
 
 
 class Numbered(NamedTuple):

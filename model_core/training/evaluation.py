@@ -25,7 +25,7 @@ def exact_matches(
 ) -> list[bool]:
     """For each source text, whether greedy decoding gives one of its reference texts exactly."""
     hits = [False] * len(sources)
-    order = sorted(range(len(sources)), key=lambda i: len(sources[i].split()))
+    order = sorted(range(len(sources)), key=lambda i: (len(sources[i].split()), len(sources[i])))
     for start in range(0, len(order), BATCH_SIZE):
         rows = order[start : start + BATCH_SIZE]
         for row, result in zip(rows, model.generate([sources[i] for i in rows]), strict=True):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +12,20 @@ from model_core.model import Model
 from model_core.ops import AlignmentLoss, CrossEntropy, WeightedSum
 from model_core.runner import Runner
 from model_core.tape import Tape
-from model_core.training.batching import Batch, Example, collate, epoch
-from model_core.training.optimiser import Adam, clip_gradients, learning_rate_at
+from model_core.training.batching import Batch, Example, collate, epoch, n_batches
+from model_core.training.guard import Guard
+from model_core.training.held_out import Evaluation, HeldOut
+from model_core.training.norms import LayerNorms, layer_norms
+from model_core.training.optimiser import (
+    Adam,
+    Moments,
+    clip_gradients,
+    clipped_norm,
+    learning_rate_at,
+)
 from model_core.transformer import Dropout
+
+Array = np.ndarray[Any, Any]
 
 KEPT_TAPES = 48
 
@@ -52,7 +64,11 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Progress:
-    """What one training step did; counts from 1."""
+    """What one training step did; counts from 1.
+
+    gradient_norm is the one before clipping, clipped_norm the one after it; norms and evaluation
+    are of the steps that were asked for them.
+    """
 
     step: int
     epoch: int
@@ -61,47 +77,176 @@ class Progress:
     gradient_norm: float
     learning_rate: float
     tokens: int
+    clipped_norm: float = 0.0
+    norms: tuple[LayerNorms, ...] = ()
+    evaluation: Evaluation | None = None
 
 
-def train(model: Model, examples: Sequence[Example], recipe: Recipe) -> Iterator[Progress]:
+@dataclass(frozen=True, eq=False)
+class Position:
+    """All that a run needs to go on, beside recipe and data.
+
+    order: the state of the stream that shuffles, at the start of the epoch of which `batches`
+    batches are done; noise: that of dropout, now
+    """
+
+    step: int
+    epoch: int
+    batches: int
+    order: dict[str, Any]
+    noise: dict[str, Any]
+    parameters: Mapping[str, Array]
+    moments: Moments | None
+
+
+def train(
+    model: Model,
+    examples: Sequence[Example],
+    recipe: Recipe,
+    *,
+    held_out: Sequence[Example] = (),
+    evaluate_every: int = 0,
+    norms_every: int = 0,
+) -> Iterator[Progress]:
     """Train the model's parameters in place, yielding after every step.
 
-    Every random number (order, dropout) comes from the recipe's seed.
+    Every random number (order, dropout) comes from the recipe's seed. DivergedError where the
+    loss is no number any more or runs away; the model then has its last good parameters.
+    evaluate_every, norms_every: measure at every so-manieth step and the last; 0 is never
     """
-    if not examples:
-        raise ValueError("there is nothing to train on: the data has no examples")
-    tokenizer = model.tokenizer
-    order, noise = (np.random.default_rng(s) for s in np.random.SeedSequence(recipe.seed).spawn(2))
-    runner = Runner(model.config, model.parameters, model.dtype, recipe.dropout)
-    adam = Adam(recipe.learning_rate, recipe.beta1, recipe.beta2, recipe.epsilon)
-    # one finished tape a shape: its arrays are written over by the next batch of that shape;
-    # only of the shapes met last, for those of all lengths together would fill gigabytes
-    finished: dict[tuple[int, ...], Tape] = {}
-    step, round_number = 0, 0
-    while True:
-        round_number += 1
-        for chosen in epoch(examples, recipe.batch_size, order):
-            batch = collate(chosen, tokenizer.pad_id, tokenizer.start_id, tokenizer.end_id)
-            rate = learning_rate_at(
-                step, recipe.learning_rate, recipe.warmup_steps, recipe.steps, recipe.final_share
-            )
-            shape = (*batch.source_ids.shape, batch.target_ids.shape[1])
-            tape = forward(runner, batch, noise, finished.pop(shape, None))
-            target = record_losses(tape, batch, recipe, tokenizer.pad_id)
-            gradients, norm = clip_gradients(tape.parameter_gradients(target), recipe.max_norm)
-            adam.learning_rate = rate
-            adam.step(model.parameters, gradients)
-            step += 1
-            guided = float(tape["alignment_loss"].value) if recipe.guided else None
-            loss = float(tape["loss"].value)
-            finished[shape] = tape
-            if len(finished) > KEPT_TAPES:
-                del finished[next(iter(finished))]
-            yield Progress(
-                step, round_number, loss, guided, norm, rate, int(batch.target_mask.sum())
-            )
-            if step == recipe.steps:
-                return
+    trainer = Trainer(model, examples, recipe)
+    trainer.norms_every = norms_every
+    if evaluate_every:
+        trainer.measure_on(held_out, evaluate_every)
+    while not trainer.is_finished:
+        yield trainer.advance()
+
+
+class Trainer:
+    """One training run that is asked for each of its steps; whoever asks can pause it or stop."""
+
+    def __init__(self, model: Model, examples: Sequence[Example], recipe: Recipe) -> None:
+        if not examples:
+            raise ValueError("there is nothing to train on: the data has no examples")
+        self.model, self.recipe = model, recipe
+        self._examples = examples
+        streams = np.random.SeedSequence(recipe.seed).spawn(2)
+        self._order, self._noise = (np.random.default_rng(stream) for stream in streams)
+        self._runner = Runner(model.config, model.parameters, model.dtype, recipe.dropout)
+        self._adam = Adam(recipe.learning_rate, recipe.beta1, recipe.beta2, recipe.epsilon)
+        self._guard = Guard(model.parameters, model.config.tgt_vocab_size)
+        # one finished tape a shape: its arrays are written over by the next batch of that shape;
+        # only of the shapes met last, for those of all lengths together would fill gigabytes
+        self._finished: dict[tuple[int, ...], Tape] = {}
+        self._held_out: HeldOut | None = None
+        self._evaluate_every = 0
+        self.norms_every = 0
+        self.step, self.epoch, self._batches_done = 0, 0, 0
+        self._order_at_start = self._order.bit_generator.state
+        self._batches: Iterator[list[Example]] = iter(())
+
+    @property
+    def is_finished(self) -> bool:
+        return self.step >= self.recipe.steps
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """How many batches all examples give."""
+        return n_batches(len(self._examples), self.recipe.batch_size)
+
+    def measure_on(self, examples: Sequence[Example], every: int) -> None:
+        """Evaluate on these examples at every so-manieth step and the last."""
+        self._held_out, self._evaluate_every = HeldOut(self.model, examples), every
+
+    def evaluate(self) -> Evaluation | None:
+        """The model as it is now on the held-out examples, None where there are none."""
+        return None if self._held_out is None else self._held_out.measure(self.step)
+
+    def advance(self) -> Progress:
+        """The next step, whether or not the recipe ends before it."""
+        # an overflow is no warning here but what the guard stops at
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._advance()
+
+    def _advance(self) -> Progress:
+        recipe, model = self.recipe, self.model
+        tokenizer, batch = model.tokenizer, self._next_batch()
+        rate = learning_rate_at(
+            self.step, recipe.learning_rate, recipe.warmup_steps, recipe.steps, recipe.final_share
+        )
+        shape = (*batch.source_ids.shape, batch.target_ids.shape[1])
+        tape = forward(self._runner, batch, self._noise, self._finished.pop(shape, None))
+        target = record_losses(tape, batch, recipe, tokenizer.pad_id)
+        gradients, norm = clip_gradients(tape.parameter_gradients(target), recipe.max_norm)
+        loss = float(tape["loss"].value)
+        self._guard.check(self.step + 1, loss, norm, rate)
+        measured = _is_due(self.step + 1, self.norms_every, recipe.steps)
+        self._adam.keep_update = measured
+        self._adam.learning_rate = rate
+        self._adam.step(model.parameters, gradients)
+        self.step += 1
+        self._batches_done += 1
+        guided = float(tape["alignment_loss"].value) if recipe.guided else None
+        self._finished[shape] = tape
+        if len(self._finished) > KEPT_TAPES:
+            del self._finished[next(iter(self._finished))]
+        due = _is_due(self.step, self._evaluate_every, recipe.steps)
+        return Progress(
+            self.step,
+            self.epoch,
+            loss,
+            guided,
+            norm,
+            rate,
+            int(batch.target_mask.sum()),
+            clipped_norm(norm, recipe.max_norm),
+            layer_norms(model.parameters, self._adam.update) if measured else (),
+            self.evaluate() if due else None,
+        )
+
+    def _next_batch(self) -> Batch:
+        chosen = next(self._batches, None)
+        if chosen is None:
+            self._order_at_start = self._order.bit_generator.state
+            self._batches = epoch(self._examples, self.recipe.batch_size, self._order)
+            self.epoch += 1
+            self._batches_done = 0
+            chosen = next(self._batches)
+        words = self.model.tokenizer
+        return collate(chosen, words.pad_id, words.start_id, words.end_id)
+
+    def position(self) -> Position:
+        """Where the run stands; its arrays are the run's own and change with the next step."""
+        return Position(
+            self.step,
+            self.epoch,
+            self._batches_done,
+            self._order_at_start,
+            self._noise.bit_generator.state,
+            self.model.parameters,
+            self._adam.moments,
+        )
+
+    def go_to(self, position: Position) -> None:
+        """Stand where another run of the same recipe and data stood; its moments become ours."""
+        for name, value in self.model.parameters.items():
+            value[...] = position.parameters[name]
+        if position.moments is not None:
+            self._adam.restore(position.moments)
+        self.step, self.epoch = position.step, position.epoch
+        self._order.bit_generator.state = position.order
+        self._noise.bit_generator.state = position.noise
+        self._order_at_start, self._batches_done = position.order, position.batches
+        self._batches = iter(())
+        if position.epoch:
+            self._batches = epoch(self._examples, self.recipe.batch_size, self._order)
+            for _ in range(position.batches):
+                next(self._batches)
+        self._guard.keep(self.step)
+
+
+def _is_due(step: int, every: int, last: int) -> bool:
+    return bool(every) and (step % every == 0 or step == last)
 
 
 def forward(

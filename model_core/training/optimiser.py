@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,11 @@ def clip_gradients(
     return {name: g * coefficient for name, g in gradients.items()}, norm
 
 
+def clipped_norm(norm: float, max_norm: float) -> float:
+    """The norm that `clip_gradients` leaves of gradients of this norm."""
+    return norm * min(1.0, max_norm / (norm + 1e-6))
+
+
 def learning_rate_at(
     step: int, peak: float, warmup_steps: int, total_steps: int, final_share: float = 0.02
 ) -> float:
@@ -42,6 +48,16 @@ def learning_rate_at(
     span = max(1, total_steps - warmup_steps)
     progress = min(1.0, (step - warmup_steps) / span)
     return peak * (final_share + (1.0 - final_share) * 0.5 * (1.0 + math.cos(math.pi * progress)))
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What Adam remembers: of which parameters, after how many steps, both moments (n,)."""
+
+    names: tuple[str, ...]
+    steps: int
+    first: Array
+    second: Array
 
 
 class Adam:
@@ -63,6 +79,34 @@ class Adam:
         self._names: list[str] = []
         self._first: Array | None = None
         self._second: Array | None = None
+        # whether to hold on to what the last step took off the parameters, for `update`
+        self.keep_update = False
+        self._update: tuple[Array, Mapping[str, Array]] | None = None
+
+    @property
+    def moments(self) -> Moments | None:
+        """The moments as they are, not copied; None before the first step."""
+        if self._first is None or self._second is None:
+            return None
+        return Moments(tuple(self._names), self.steps, self._first, self._second)
+
+    def restore(self, moments: Moments) -> None:
+        """Go on from these moments, which become this optimiser's own."""
+        self._names, self.steps = list(moments.names), moments.steps
+        self._first, self._second = moments.first, moments.second
+
+    @property
+    def update(self) -> dict[str, Array]:
+        """What the last step took off each parameter, while `keep_update` is on."""
+        if self._update is None:
+            return {}
+        flat, parameters = self._update
+        pieces, start = {}, 0
+        for name in self._names:
+            shape, size = parameters[name].shape, parameters[name].size
+            pieces[name] = flat[start : start + size].reshape(shape)
+            start += size
+        return pieces
 
     def step(self, parameters: Mapping[str, Array], gradients: Mapping[str, Array]) -> None:
         """One update of every parameter that has a gradient."""
@@ -95,3 +139,4 @@ class Adam:
             value = parameters[name]
             value -= flat[start : start + value.size].reshape(value.shape)
             start += value.size
+        self._update = (flat, parameters) if self.keep_update else None

@@ -19,9 +19,10 @@ from model_core.model import Model
 from model_core.parameters import initialise
 from model_core.threads import limit_blas_threads
 from model_core.training.loop import Progress, train
-from model_core.training.tasks import chat_zh, en_zh
+from model_core.training.tasks import chat_zh, dates, en_zh, numbers, reverse
 
-TASKS: dict[str, ModuleType] = {module.NAME: module for module in (en_zh, chat_zh)}
+MODULES = (en_zh, chat_zh, dates, reverse, numbers)
+TASKS: dict[str, ModuleType] = {module.NAME: module for module in MODULES}
 
 
 def task(name: str) -> ModuleType:
