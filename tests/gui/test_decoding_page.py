@@ -293,6 +293,10 @@ def test_pointing_at_a_token_tells_every_digit(bench):
     exact = repr(float(shown.columns[0].values[token]))
     bench.qtbot.waitUntil(lambda: exact in page.said.accessibleName(), timeout=WAIT)
     assert page.bar._pointed == token
+    # a run that comes in between leaves what is pointed at
+    bench.store.dispatch(actions.set_seed, bench.state.inputs.seed + 1)
+    bench.until_settled()
+    assert exact in page.said.accessibleName()
     held = Qt.KeyboardModifier.ShiftModifier
     bench.qtbot.mouseClick(page.columns, LEFT_BUTTON, held, pixel(spot))
     assert bench.state.bench.token == token == page.columns.board.selected

@@ -55,6 +55,8 @@ class DecodingPage(Page):
         em = self.em
         self.columns, self.bar = PipelineColumns(), DrawBar()
         self._words: DrawWords | None = None
+        # the token under the pointer and the column that it is pointed at in
+        self._pointed: tuple[int, str] | None = None
         self.sampling = SamplingControls(in_a_row=True)
         self.tools = self.sampling
         self.said = TextBlock(2)
@@ -163,23 +165,18 @@ class DecodingPage(Page):
         self.sort.set_options(orders, int(state.bench.sort == BY_ID))
         self.scale.set_options((tr("decoding.linear"), tr("decoding.log")), int(state.bench.log))
 
-    def _say(self, token: int | None = None, place: int | None = None) -> None:
-        """The token pointed at or clicked with every digit, else what the draw did.
-
-        place: the column that is pointed at, the last one without it
-        """
+    def _say(self) -> None:
+        """The token pointed at or clicked with every digit, else what the draw did."""
         shown, words = self.columns.board, self._words
         if shown is None or words is None:
             self.said.set_sentences()
             return
-        token = shown.selected if token is None else token
-        if token is None:
+        token, name = self._pointed or (shown.selected, "")
+        if token is None or token >= shown.size:
             self.said.set_sentences(*filter(None, (words.warning, words.sentence)))
             return
-        layout = self.columns.layout_now()
-        assert layout is not None
-        columns = [column for column, _ in layout.columns]
-        column = columns[place] if place is not None else shown.column("renormalised")
+        # the histogram may have gone while it was pointed at
+        column = shown.column(name) or shown.column("renormalised")
         assert column is not None
         exact = tr(
             "decoding.hover",
@@ -196,14 +193,19 @@ class DecodingPage(Page):
         self.store.dispatch(bench_actions.set_sampling, name, value)
 
     def _on_hovered(self, token: int, place: int) -> None:
+        layout = self.columns.layout_now()
+        assert layout is not None
+        self._pointed = token, layout.columns[place][0].name
         self.bar.point_at(token)
-        self._say(token, place)
+        self._say()
 
     def _on_bar_hovered(self, token: int) -> None:
+        self._pointed = token, ""
         self.columns.point_at(token)
-        self._say(token)
+        self._say()
 
     def _on_left(self) -> None:
+        self._pointed = None
         self.bar.point_at(None)
         self.columns.point_at(None)
         self._say()
