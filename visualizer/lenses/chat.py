@@ -13,7 +13,7 @@ from visualizer.i18n import has, tr
 from visualizer.inputs import Inputs
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.likelihood import SMALLEST, probability
-from visualizer.lenses.numbers import exact, figure
+from visualizer.lenses.numbers import exact
 from visualizer.state import ViewState, card_examples
 
 EXAMPLES = 3
@@ -80,7 +80,7 @@ def _question(state: ViewState, exchange: Exchange, **look: bool) -> Bubble:
         lines.append(tr("chat.unknown", words=" ".join(exchange.unknown)))
     if exchange.left_out:
         lines.append(tr("chat.left_out", n=exchange.left_out))
-    prompt = tr("chat.prompt.tip", prompt=prompt_of(state, exchange))
+    prompt = tr("chat.prompt.tip", prompt=f"\n{prompt_of(state, exchange)}")
     return Bubble(
         "user",
         exchange.inputs.source,
@@ -133,11 +133,11 @@ def how_chosen(inputs: Inputs) -> str:
         return tr("ui.beam", n=inputs.beams)
     if inputs.strategy == "greedy":
         return ""
-    said = [f"{tr('ui.temperature')} {figure(inputs.temperature, 2)}"]
+    said = [f"{tr('ui.temperature')} {inputs.temperature:g}"]
     if inputs.top_k is not None:
         said.append(f"{tr('ui.top_k')} {inputs.top_k}")
     if inputs.top_p is not None:
-        said.append(f"{tr('ui.top_p')} {figure(inputs.top_p, 2)}")
+        said.append(f"{tr('ui.top_p')} {inputs.top_p:g}")
     return ", ".join((*said, f"{tr('ui.seed')} {inputs.seed}"))
 
 
