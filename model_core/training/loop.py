@@ -93,8 +93,8 @@ class Position:
     step: int
     epoch: int
     batches: int
-    order: dict[str, Any]
-    noise: dict[str, Any]
+    order: Mapping[str, Any]
+    noise: Mapping[str, Any]
     parameters: Mapping[str, Array]
     moments: Moments | None
 
@@ -234,8 +234,8 @@ class Trainer:
         if position.moments is not None:
             self._adam.restore(position.moments)
         self.step, self.epoch = position.step, position.epoch
-        self._order.bit_generator.state = position.order
-        self._noise.bit_generator.state = position.noise
+        self._order.bit_generator.state = dict(position.order)
+        self._noise.bit_generator.state = dict(position.noise)
         self._order_at_start, self._batches_done = position.order, position.batches
         self._batches = iter(())
         if position.epoch:

@@ -1,0 +1,89 @@
+"""What was read of a file of pairs and what was left out: how much, why, and the first of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+FIRST_SHOWN = 5
+LONGEST_SHOWN = 80
+
+# Why a line gave no pair, in the order in which a report tells it.
+KINDS = ("blank", "missing", "empty", "broken", "too_long", "duplicate")
+WORDS = {
+    "blank": "blank lines",
+    "missing": "lines without both columns",
+    "empty": "pairs with an empty side",
+    "broken": "lines that cannot be read",
+    "too_long": "lines that are too long",
+    "duplicate": "lines that repeat an earlier pair",
+}
+
+
+@dataclass
+class LeftOut:
+    """The lines of one kind that gave no pair: their number, and the first few as they are."""
+
+    kind: str
+    count: int = 0
+    first: list[tuple[int, str]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        places = ", ".join(str(number) for number, _ in self.first)
+        more = ", …" if self.count > len(self.first) else ""
+        return f"{self.count:,} {WORDS[self.kind]} (line {places}{more})"
+
+
+class CleaningReport:
+    """Every line is counted once: as a pair, or as left out for one reason.
+
+    several_targets: pairs whose source came before with another target; they are kept.
+    stopped: where reading ended before the file did, a sentence that says so
+    """
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.pairs = 0
+        self.header_lines = 0
+        # lines inside quotation marks that go on with the pair of an earlier line
+        self.continued_lines = 0
+        self.several_targets = 0
+        self.stopped: str | None = None
+        self._left_out = {kind: LeftOut(kind) for kind in KINDS}
+
+    def leave_out(self, kind: str, number: int, text: str | None) -> None:
+        """Count a line that gives no pair; text None for one that was not even read."""
+        entry = self._left_out[kind]
+        entry.count += 1
+        if len(entry.first) < FIRST_SHOWN:
+            shown = "…" if text is None else shortened(text)
+            entry.first.append((number, shown))
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The kinds that occurred."""
+        return tuple(entry for entry in self._left_out.values() if entry.count)
+
+    def count(self, kind: str) -> int:
+        return self._left_out[kind].count
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether every line is accounted for."""
+        left_out = sum(entry.count for entry in self._left_out.values())
+        return self.lines == self.pairs + self.header_lines + self.continued_lines + left_out
+
+    def sentences(self) -> Iterator[str]:
+        """The report for people, a line each."""
+        yield f"{self.pairs:,} pairs from {self.lines:,} lines"
+        yield from map(str, self.left_out)
+        if self.several_targets:
+            yield f"{self.several_targets:,} pairs whose source has another target elsewhere, kept"
+        if self.stopped:
+            yield self.stopped
+
+
+def shortened(text: str) -> str:
+    """A stranger's text for one line of a report."""
+    text = text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return "".join(letter if letter.isprintable() else " " for letter in text)

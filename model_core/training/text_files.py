@@ -1,0 +1,207 @@
+"""Text out of a file that a stranger wrote: its encoding found or asked for, line after line."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from model_core.checkpoints.errors import CheckpointError
+from model_core.checkpoints.sniffing import HEAD_LENGTH, looks_like
+
+PathLike = str | os.PathLike[str]
+
+CHUNK_BYTES = 1 << 16
+# So much is looked at to find an encoding, from where the first letter beyond ASCII stands.
+SAMPLE_BYTES = 1 << 20
+# A letter beyond ASCII is searched for so far.
+SEARCHED_BYTES = 64 * 2**20
+# Of the bytes of text in UTF-16 at least this share is zero: line breaks, tabs, digits, letters.
+LEAST_ZEROS = 0.02
+# A longer line is no pair of sentences; what is kept of one stays below this.
+LONGEST_LINE = 100_000
+A_PAIR_FILE = "a text file with a pair of sentences in each line"
+# What opens a file of another kind. "text", "json" and "xml" are text, and what else is not here.
+TEXT_KINDS = ("text", "json", "utf-16", "xml", "unknown")
+
+
+class DataFileError(CheckpointError):
+    """A file of sentence pairs that cannot be read: which one, what was found, what expected."""
+
+
+@dataclass(frozen=True)
+class FoundEncoding:
+    """The encoding of a file; where it is not sure, `others` may be meant as well.
+
+    name: as Python and `Reading` know it
+    """
+
+    name: str
+    is_sure: bool
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file: its number from 1, and its text, None where it is too long to be read."""
+
+    number: int
+    text: str | None
+
+
+def open_text(path: PathLike) -> tuple[BinaryIO, int]:
+    """The file and its size; DataFileError if it is no readable, regular, filled file."""
+    try:
+        # asked before opening, because opening a named pipe waits for a writer
+        _check_mode(path, os.stat(path).st_mode)
+        stream = open(path, "rb")
+        size = os.fstat(stream.fileno()).st_size
+    except FileNotFoundError:
+        raise DataFileError(path, "there is no such file", A_PAIR_FILE) from None
+    except OSError as error:
+        found = f"cannot be opened ({error.strerror or error})"
+        raise DataFileError(path, found, "a file that can be read") from error
+    if not size:
+        stream.close()
+        raise DataFileError(path, "is empty", A_PAIR_FILE)
+    return stream, size
+
+
+def _check_mode(path: PathLike, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise DataFileError(path, "is a folder", A_PAIR_FILE)
+    if not stat.S_ISREG(mode):
+        raise DataFileError(path, "is a device or a pipe", A_PAIR_FILE)
+
+
+def find_encoding(path: PathLike) -> FoundEncoding:
+    """The encoding that the file's bytes speak for, and whether others would do as well.
+
+    DataFileError where they are no text, or text in several encodings.
+    """
+    stream, size = open_text(path)
+    with stream:
+        head = stream.read(SAMPLE_BYTES)
+        if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+            raise DataFileError(path, "is text in UTF-32", "UTF-8, UTF-16 or GB18030")
+        if head.startswith(codecs.BOM_UTF8):
+            return FoundEncoding("utf-8-sig", True)
+        if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return FoundEncoding("utf-16", True)
+        looks = looks_like(head[:HEAD_LENGTH], size)
+        if looks.kind not in TEXT_KINDS:
+            raise DataFileError(path, looks.words, A_PAIR_FILE)
+        if b"\0" in head:
+            return _wide(path, head)
+        controls = sum(head.count(bytes([c])) for c in range(32) if c not in b"\t\n\r\f\x1a\x1b")
+        if controls:
+            raise DataFileError(path, "is a binary file", A_PAIR_FILE)
+        # ASCII says nothing: look from the first letter that is none
+        while head and head.isascii() and stream.tell() < SEARCHED_BYTES:
+            head = stream.read(SAMPLE_BYTES)
+        start = next((i for i, byte in enumerate(head) if byte >= 0x80), None)
+        if start is None:
+            return FoundEncoding("utf-8", True)
+        line = head.rfind(b"\n", 0, start) + 1
+        sample = head[line:] + stream.read(SAMPLE_BYTES)
+    return _eight_bit(path, sample)
+
+
+def _wide(path: PathLike, head: bytes) -> FoundEncoding:
+    """UTF-16 without a mark has its zeros on one side; anything else with zeros is binary."""
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    name = "utf-16-le" if odd > even else "utf-16-be"
+    few, many = sorted((even, odd))
+    text = _decoded(head, name)
+    if few * 10 > many or many < LEAST_ZEROS * len(head) or text is None or "\0" in text:
+        raise DataFileError(path, "is a binary file", A_PAIR_FILE)
+    return FoundEncoding(name, False)
+
+
+def _eight_bit(path: PathLike, sample: bytes) -> FoundEncoding:
+    if _decoded(sample, "utf-8") is not None:
+        return FoundEncoding("utf-8", True)
+    # the last line may end inside a letter
+    lines = [line for line in sample.split(b"\n")[:-1] if not line.isascii()]
+    in_utf8 = sum(_decoded(line, "utf-8", whole=True) is not None for line in lines)
+    if in_utf8 and in_utf8 < len(lines):
+        # lines of two letters may be UTF-8 by chance, a tenth of all is none
+        if in_utf8 * 10 >= len(lines):
+            raise DataFileError(
+                path,
+                f"has {in_utf8} lines in UTF-8 and {len(lines) - in_utf8} in another encoding",
+                "one encoding throughout",
+            )
+    if _decoded(sample, "gb18030") is not None:
+        return FoundEncoding("gb18030", False, ("big5", "cp1252"))
+    if _decoded(sample, "big5") is not None:
+        return FoundEncoding("big5", False, ("cp1252",))
+    return FoundEncoding("cp1252", False)
+
+
+def _decoded(data: bytes, encoding: str, whole: bool = False) -> str | None:
+    """The text, but for a letter cut at the end; None where it is not in this encoding."""
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(data, final=whole)
+    except UnicodeDecodeError:
+        return None
+
+
+def lines_of(path: PathLike, encoding: str, most_bytes: int) -> Iterator[Line]:
+    """The lines of a file as far as so many bytes go, in memory for a chunk and a line.
+
+    DataFileError where the bytes stop being text in this encoding.
+    """
+    stream, size = open_text(path)
+    with stream:
+        decoder = codecs.getincrementaldecoder(encoding)("strict")
+        # \r\n and a lone \r end a line too
+        newlines = io.IncrementalNewlineDecoder(decoder, translate=True)
+        number, rest, dropping, read = 1, "", False, 0
+        while True:
+            try:
+                chunk = stream.read(min(CHUNK_BYTES, most_bytes - read))
+            except OSError as error:
+                found = f"cannot be read ({error.strerror or error})"
+                raise DataFileError(path, found, "a file that can be read") from error
+            read += len(chunk)
+            try:
+                text = newlines.decode(chunk, final=not chunk and read >= size)
+            except UnicodeDecodeError as error:
+                raise _not_in(path, encoding, number, error) from None
+            if "\0" in text:
+                raise DataFileError(path, "is a binary file", A_PAIR_FILE)
+            pieces = text.split("\n")
+            for piece in pieces[:-1]:
+                line = rest + piece
+                too_long = dropping or len(line) > LONGEST_LINE
+                yield Line(number, None if too_long else line)
+                number, rest, dropping = number + 1, "", False
+            rest = "" if dropping else rest + pieces[-1]
+            if len(rest) > LONGEST_LINE:
+                rest, dropping = "", True
+            if not chunk:
+                break
+        # where reading stopped at the limit the line is cut, and no line
+        if (rest or dropping) and read >= size:
+            yield Line(number, None if dropping else rest)
+
+
+def _not_in(path: PathLike, encoding: str, number: int, error: UnicodeDecodeError) -> DataFileError:
+    before = error.object[: error.start].count(b"\n")
+    byte = error.object[error.start]
+    return DataFileError(
+        path,
+        f"line {number + before} is not in {shown_encoding(encoding)} (byte 0x{byte:02x})",
+        "one encoding throughout",
+    )
+
+
+def shown_encoding(name: str) -> str:
+    """An encoding as people write it."""
+    names = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "cp1252": "Windows-1252", "big5": "Big5"}
+    return names.get(name, name.upper())

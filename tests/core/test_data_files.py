@@ -1,0 +1,304 @@
+"""Files of sentence pairs: formats, encodings, what is left out and said, bad files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model_core.training import data_files
+from model_core.training.data_files import Reading, look, read_pairs
+from model_core.training.splitting import split_by_source
+from model_core.training.text_files import DataFileError, find_encoding
+
+PAIRS = [("the cat sleeps", "猫 睡觉"), ("a, b; c", "甲、乙"), ('she says "no"', "她说 “不”")]
+
+
+def written(tmp_path: Path, content: str | bytes, name: str = "pairs.txt") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return path
+
+
+def tsv(pairs: list[tuple[str, str]] = PAIRS) -> str:
+    return "".join(f"{source}\t{target}\n" for source, target in pairs)
+
+
+def csv_text(path: Path, rows: list[tuple[str, ...]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+AS_IT_LOOKS = Reading()
+
+
+def said(path: Path, reading: Reading = AS_IT_LOOKS) -> str:
+    with pytest.raises(DataFileError) as caught:
+        read_pairs(path, reading)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{path.name}: ") and ", expected " in sentence
+    assert "\n" not in sentence
+    return sentence.removeprefix(f"{path.name}: ")
+
+
+# Formats.
+
+
+@pytest.mark.parametrize("separator", ["|||", "||", "=>", "→"])
+def test_lines_with_a_separator_are_recognised(tmp_path: Path, separator: str) -> None:
+    path = written(tmp_path, "".join(f"{s} {separator} {t}\n" for s, t in PAIRS))
+    assert look(path).separator == separator
+    assert read_pairs(path)[0] == PAIRS
+
+
+def test_a_separator_that_nobody_would_guess_can_be_chosen(tmp_path: Path) -> None:
+    path = written(tmp_path, "a b @@ c @@ d\ne @@ f\n")
+    assert "has one column" in said(path)
+    pairs, _ = read_pairs(path, Reading(separator="@@"))
+    assert pairs == [("a b", "c @@ d"), ("e", "f")]
+
+
+def test_tabs_with_and_without_a_header(tmp_path: Path) -> None:
+    assert read_pairs(written(tmp_path, tsv()))[0] == PAIRS
+    path = written(tmp_path, "target\tnote\tsource\n猫\tx\tcat\n狗\ty\tdog\n")
+    looks = look(path)
+    assert (looks.header, looks.source, looks.target) == (True, "source", "target")
+    assert looks.columns == ("target", "note", "source")
+    assert read_pairs(path)[0] == [("cat", "猫"), ("dog", "狗")]
+    swapped = Reading(source="1", target="note")
+    assert read_pairs(path, swapped)[0] == [("猫", "x"), ("狗", "y")]
+
+
+def test_csv_written_by_the_csv_module_comes_back_quotes_line_breaks_and_all(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        ("id", "English", "Chinese"),
+        *(("7", s, t) for s, t in PAIRS),
+        ("8", "two\nlines", "二"),
+    ]
+    path = csv_text(tmp_path / "p.csv", rows)
+    looks = look(path)
+    assert (looks.format, looks.source, looks.target) == ("csv", "English", "Chinese")
+    assert looks.columns_are_sure
+    pairs, report = read_pairs(path)
+    assert pairs == [*PAIRS, ("two lines", "二")]
+    assert (report.lines, report.header_lines, report.continued_lines) == (6, 1, 1)
+    assert report.adds_up
+
+
+def test_a_csv_column_is_chosen_by_its_name(tmp_path: Path) -> None:
+    path = csv_text(tmp_path / "p.csv", [("alpha", "beta", "gamma"), ("1", "2", "3")])
+    reading = Reading(format="csv", header=True, source="gamma", target="alpha")
+    assert read_pairs(path, reading)[0] == [("3", "1")]
+    assert "has no column 'delta', expected one of alpha, beta, gamma" in said(
+        path, Reading(format="csv", header=True, source="delta")
+    )
+
+
+def test_json_lines_with_names_and_with_objects_inside(tmp_path: Path) -> None:
+    flat = "".join(json.dumps({"src": s, "tgt": t, "n": 1}) + "\n" for s, t in PAIRS)
+    assert read_pairs(written(tmp_path, flat))[0] == PAIRS
+    nested = "".join(json.dumps({"translation": {"en": s, "zh": t}}) + "\n" for s, t in PAIRS)
+    path = written(tmp_path, nested)
+    assert look(path).source == "translation.en"
+    assert read_pairs(path)[0] == PAIRS
+
+
+def test_any_line_break_ends_a_line_and_the_last_needs_none(tmp_path: Path) -> None:
+    path = written(tmp_path, b"a\tb\r\nc\td\re\tf")
+    assert read_pairs(path)[0] == [("a", "b"), ("c", "d"), ("e", "f")]
+
+
+# Encodings.
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_unicode_encodings_are_sure(tmp_path: Path, encoding: str) -> None:
+    path = written(tmp_path, tsv().encode(encoding))
+    assert find_encoding(path).is_sure
+    assert read_pairs(path)[0] == PAIRS
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "gb18030", "cp1252"])
+def test_other_encodings_are_offered_and_never_taken_unasked(tmp_path: Path, encoding: str) -> None:
+    pairs = [("le café noir", "très bien")] if encoding == "cp1252" else [*PAIRS, ("a" * 50, "b")]
+    path = written(tmp_path, tsv(pairs).encode(encoding))
+    found = find_encoding(path)
+    assert (found.name, found.is_sure) == (encoding, False)
+    assert "expected its encoding to be chosen" in said(path)
+    assert look(path).rows[0] == pairs[0]
+    assert read_pairs(path, Reading(encoding=encoding))[0] == pairs
+
+
+def test_a_letter_beyond_ascii_is_found_behind_a_megabyte_of_ascii(tmp_path: Path) -> None:
+    lines = "".join(f"sentence number {i}\tnumber {i}\n" for i in range(60_000))
+    path = written(tmp_path, lines.encode() + "猫\t狗\n".encode("gb18030"))
+    assert find_encoding(path).name == "gb18030"
+
+
+def test_a_letter_cut_by_the_sample_is_no_fault(tmp_path: Path) -> None:
+    path = written(tmp_path, ("猫狗鸟\t鱼" * 30 + "\n") * 7_000)
+    assert find_encoding(path).name == "utf-8"
+
+
+# What is left out.
+
+
+def test_every_line_is_a_pair_or_left_out_for_a_reason_that_is_told(tmp_path: Path) -> None:
+    content = (
+        "a\tA\n"  # 1
+        "\n"  # 2 blank
+        "only one\n"  # 3 missing
+        "b\t\n"  # 4 empty
+        "a\tA\n"  # 5 duplicate
+        "a\tB\n"  # 6 the same source with another target: kept
+        f"{'x' * 1001}\ty\n"  # 7 too long
+        f"{'x' * 200_000}\ty\n"  # 8 too long to be looked at
+    )
+    path = written(tmp_path, content + "".join(f"{i}\t{i}\n" for i in range(40)))
+    pairs, report = read_pairs(path)
+    assert pairs[:2] == [("a", "A"), ("a", "B")]
+    counts = {entry.kind: (entry.count, [n for n, _ in entry.first]) for entry in report.left_out}
+    assert counts == {
+        "blank": (1, [2]),
+        "missing": (1, [3]),
+        "empty": (1, [4]),
+        "too_long": (2, [7, 8]),
+        "duplicate": (1, [5]),
+    }
+    assert (report.lines, report.pairs, report.several_targets) == (48, 42, 1)
+    assert report.adds_up
+    told = list(report.sentences())
+    assert told[0] == "42 pairs from 48 lines"
+    assert "1 lines that repeat an earlier pair (line 5)" in told
+
+
+def test_only_the_first_few_are_shown_and_all_are_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, "a\tb\n" * 500)
+    _, report = read_pairs(path)
+    (duplicates,) = report.left_out
+    assert duplicates.count == 499
+    assert [number for number, _ in duplicates.first] == [2, 3, 4, 5, 6]
+
+
+def test_a_quotation_mark_that_is_never_closed_loses_no_line_silently(tmp_path: Path) -> None:
+    rows = "".join(f'"s {i}","t {i}"\n' for i in range(100))
+    path = written(tmp_path, 'source,target\n"ok","ok"\n"open,x\n' + rows, "p.csv")
+    pairs, report = read_pairs(path)
+    assert report.adds_up
+    assert pairs[0] == ("ok", "ok")
+    assert len(pairs) + report.count("broken") + report.continued_lines >= 100
+
+
+# Bad files: one sentence each.
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "is empty"),
+        (b"\n \n\t\n", "has blank lines only"),
+        (b"one\ntwo\nthree\n", "has one column"),
+        (bytes(range(256)) * 50, "is a binary file"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "looks like a PNG picture"),
+        (b"a\tb\n" * 500 + b"\x00\x01", "is a binary file"),
+        ("source\ttarget\n", "has a header alone"),
+        (tsv().encode("utf-32"), "is text in UTF-32"),
+        (b"x" * 10_000_000, "line 1 has far too many characters"),
+        (b"x\t" * 5_000_000 + b"\n", "line 1 has far too many characters"),
+        (("猫\t狗\n" * 99).encode() + ("鸟\t鱼\n" * 99).encode("gb18030"), "99 lines in UTF-8"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_sentence(
+    tmp_path: Path, content: str | bytes, expected: str
+) -> None:
+    path = written(tmp_path, content)
+    tracemalloc.start()
+    try:
+        assert expected in said(path)
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_line_in_another_encoding_far_inside_is_named(tmp_path: Path) -> None:
+    text = "".join(f"第 {i} 句\t{i}\n" for i in range(120_000)).encode()
+    path = written(tmp_path, text + "猫\t狗\n".encode("gb18030"))
+    assert "line 120001 is not in UTF-8 (byte 0x" in said(path)
+
+
+def test_a_folder_and_a_file_that_is_not_there_are_told_apart(tmp_path: Path) -> None:
+    assert "is a folder" in said(tmp_path)
+    assert "there is no such file" in said(tmp_path / "gone")
+
+
+def test_two_gigabytes_are_read_up_to_a_limit_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a hole in the file takes no room on the disk; reading must never get there
+    path = written(tmp_path, "".join(f"source {i}\ttarget {i}\n" for i in range(60_000)))
+    filled = path.stat().st_size
+    with path.open("r+b") as file:
+        file.truncate(2 * 2**30)
+    monkeypatch.setattr(data_files, "MOST_BYTES", filled - 5)
+    pairs, report = read_pairs(path)
+    # the line that the limit cuts is no line
+    assert len(pairs) == report.lines == 59_999
+    assert report.stopped is not None and "of 2,048 MB" in report.stopped
+    monkeypatch.setattr(data_files, "MOST_PAIRS", 100)
+    pairs, report = read_pairs(path)
+    assert len(pairs) == 100
+    assert report.stopped == "read up to line 100, as far as 100 pairs go"
+
+
+def test_a_reader_can_be_stopped_from_outside(tmp_path: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(report: object) -> None:
+        raise Enough
+
+    path = written(tmp_path, "".join(f"{i}\t{i}\n" for i in range(20_000)))
+    with pytest.raises(Enough):
+        read_pairs(path, Reading(), stop)
+
+
+# The split.
+
+
+def first(pair: tuple[str, str]) -> str:
+    return pair[0]
+
+
+def test_no_source_is_on_both_sides_and_nothing_is_lost() -> None:
+    pairs = [(f"s{i % 300}", f"t{i}") for i in range(1000)]
+    train, held = split_by_source(pairs, first, 0.2, seed=5)
+    assert sorted(train + held) == sorted(pairs)
+    assert not {first(p) for p in train} & {first(p) for p in held}
+    assert 0.12 < len({first(p) for p in held}) / 300 < 0.28
+
+
+def test_the_split_follows_from_the_seed_and_the_text_alone() -> None:
+    pairs = [(f"s{i}", "t") for i in range(200)]
+    split: Callable[[list, int], set] = lambda items, seed: set(  # noqa: E731
+        split_by_source(items, first, 0.3, seed)[1]
+    )
+    assert split(pairs, 1) == split(pairs[::-1], 1)
+    assert split(pairs, 1) != split(pairs, 2)
+    assert split(pairs[:100], 1) <= split(pairs, 1)
+
+
+def test_small_data_still_has_both_parts() -> None:
+    for seed in range(20):
+        train, held = split_by_source([("a", "1"), ("b", "2")], first, 0.05, seed)
+        assert len(train) == len(held) == 1
+    assert split_by_source([("a", "1"), ("a", "2")], first, 0.5, 0) == (
+        [("a", "1"), ("a", "2")],
+        [],
+    )
