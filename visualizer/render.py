@@ -154,7 +154,7 @@ def draw_walkthrough(app: QApplication, state: ViewState, folder: Path, size: QS
     sites = KEY_STEPS if tape is not None else ()
     shown = [(site, name) for site, name in sites if tape is not None and site in tape]
     for number, (site, name) in enumerate(shown, 1):
-        there = navigation.go_to_site(state, site)
+        there = actions.show_page(navigation.go_to_site(state, site), "record")
         _save(picture(app, there, size), folder / f"{number:02}-{name}.png")
     (folder / "translation.txt").write_text(text, encoding="utf-8")
     print(text)

@@ -257,6 +257,17 @@ def test_undo_and_redo_of_a_question(chat):
     assert chat.state.run.chosen == chat.state.conversation.exchanges[1].chosen
 
 
+def test_ctrl_z_takes_back_what_was_typed_before_it_takes_back_a_question(chat):
+    chat.ask("你", "好")
+    chat.live.qtbot.keyClicks(chat.page.field, "ab")
+    control = Qt.KeyboardModifier.ControlModifier
+    chat.live.press(KEY.Key_Z, control, chat.page.field)
+    assert chat.page.field.text() == "" == chat.state.conversation.draft
+    assert chat.state.inputs.source == "好"
+    chat.live.press(KEY.Key_Z, control, chat.page.field)
+    assert chat.state.inputs.source == "你"
+
+
 def test_an_input_method_is_left_alone(chat):
     chat.page.field.setFocus()
     compose(chat.page.field, "ni'hao")

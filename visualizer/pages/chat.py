@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPushButton,
+    QScrollArea,
     QStackedLayout,
     QVBoxLayout,
     QWidget,
@@ -34,7 +35,7 @@ from visualizer.widgets.text_block import TextBlock
 
 # The column at the right, and the offer of a conversation, in parts of the font's size.
 ASIDE, OFFER = 21.0, 9.0
-RULE_LINES = 7
+RULE_LINES = 5
 
 
 class ChatPage(Page):
@@ -117,13 +118,24 @@ class ChatPage(Page):
     def _made_aside(self, em: float) -> QWidget:
         frame, inside = card(self)
         frame.setFixedWidth(round(ASIDE * em))
-        inside.setSpacing(round(0.35 * em))
-        inside.addWidget(self.next_head)
-        inside.addWidget(self.sampling)
-        inside.addSpacing(round(0.8 * em))
-        inside.addWidget(self.rules_head)
-        inside.addWidget(self.rules)
-        inside.addStretch(1)
+        # in a small window with large type it is scrolled
+        lines, column = QScrollArea(), QWidget()
+        lines.setWidgetResizable(True)
+        lines.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        lines.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        column.setProperty("role", "surface")
+        rows = QVBoxLayout(column)
+        rows.setContentsMargins(0, 0, round(0.3 * em), 0)
+        rows.setSpacing(round(0.35 * em))
+        rows.addWidget(self.next_head)
+        rows.addWidget(self.sampling)
+        rows.addSpacing(round(0.6 * em))
+        rows.addWidget(self.rules_head)
+        rows.addWidget(self.rules)
+        rows.addStretch(1)
+        lines.setWidget(column)
+        inside.setContentsMargins(*(round(part * em) for part in (0.8, 0.7, 0.5, 0.5)))
+        inside.addWidget(lines)
         return frame
 
     def available(self, state: ViewState) -> bool:

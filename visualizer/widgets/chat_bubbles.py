@@ -43,6 +43,8 @@ class ChatBubbles(PointedCanvas):
             return False
         self._talk = talk
         self._hovered = None
+        if not talk:
+            self.marked = None
         self._take_size()
         said = [item.text for item in talk if isinstance(item, Bubble)]
         self.setAccessibleDescription("\n".join(said[-2:]))

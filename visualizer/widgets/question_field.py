@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from visualizer.widgets.sentence_field import SentenceField
@@ -14,7 +14,8 @@ _SCROLLS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 class QuestionField(SentenceField):
     """sent() on Enter, escaped() on Esc, scrolled(lines) on the arrows up and down.
 
-    What an input method composes is left alone: its keys are its own.
+    What an input method composes is left alone: its keys are its own. Ctrl+Z takes back what was
+    typed; where there is nothing to take back it is the window's.
     """
 
     sent = Signal()
@@ -23,6 +24,18 @@ class QuestionField(SentenceField):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.removeEventFilter(self.undo_outside)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            keys = QKeySequence.StandardKey
+            nothing = (event.matches(keys.Undo) and not self.isUndoAvailable()) or (
+                event.matches(keys.Redo) and not self.isRedoAvailable()
+            )
+            if nothing:
+                event.ignore()
+                return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

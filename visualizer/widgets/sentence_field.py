@@ -56,7 +56,8 @@ class SentenceField(QLineEdit):
         for mark in (self.reason, self.chips):
             mark.setFont(plain)
             mark.hide()
-        self.installEventFilter(UndoStaysOutside(self))
+        self.undo_outside = UndoStaysOutside(self)
+        self.installEventFilter(self.undo_outside)
         self.textEdited.connect(self._on_edited)
 
     @property
