@@ -101,8 +101,7 @@ class Workspace(QWidget):
         if self.typed_target.isVisibleTo(self):
             height -= self.typed_target.sizeHint().height()
         # the candidates and how they are chosen from come first
-        self.residual.setVisible(height >= LEAST_HEIGHT * self._scale)
-        self.residual.table.fit(height)
+        self.residual.fit(height, height >= LEAST_HEIGHT * self._scale)
         self.logit_lens.fit(height)
         self._store.dispatch(actions.set_roomy, height >= ROOMY_HEIGHT * self._scale)
         for panel, share, (least, most) in (

@@ -1,4 +1,4 @@
-"""A forced prefix: its rows are those of a whole pass, and what is drawn behind it does not shift."""
+"""A forced prefix: its rows are those of a whole pass, and no draw behind it shifts."""
 
 from __future__ import annotations
 

@@ -32,10 +32,17 @@ class ResidualPanel(Panel):
         column.addWidget(self.head)
         column.addWidget(self.table)
         self.carriers = (self.table,)
+        self._has_rows = self._has_room = True
         self.ground("surface", self.head, self.table)
         self.table.cellHovered.connect(self._on_hovered)
         self.table.left.connect(self._on_left)
         self.table.cellClicked.connect(self._on_clicked)
+
+    def fit(self, height: int, has_room: bool) -> None:
+        """Take so many lines as suit the window's height, or give the place up."""
+        self._has_room = has_room
+        self.table.fit(height)
+        self.setVisible(self._has_rows and has_room)
 
     def retranslate(self) -> None:
         self.table.describe(tr("residual.title"))
@@ -49,7 +56,8 @@ class ResidualPanel(Panel):
         self.table.set_rows(rows, state.decimals)
         # a sentence that cannot be computed leaves the panel where it is
         if current_tape(state) is not None:
-            self.setVisible(rows is not None)
+            self._has_rows = rows is not None
+            self.setVisible(self._has_rows and self._has_room)
 
     def _on_hovered(self, site: str, row: int, column: int) -> None:
         self.store.dispatch(actions.hover_cell, (row, column), site)
