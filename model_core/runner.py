@@ -50,9 +50,11 @@ class Runner:
         parameters: Mapping[str, Array],
         dtype: str = "float32",
         dropout: Dropout = NO_DROPOUT,
+        plan: Plan | None = None,
     ) -> None:
         self.config, self.parameters = config, parameters
-        self.plan: Plan = build_plan(config, dtype, dropout)
+        # another plan than the config's is one in which a few of its lines are altered
+        self.plan: Plan = build_plan(config, dtype, dropout) if plan is None else plan
         self.caches: list[int] = []
         self._template: Values = [None] * self.plan.n_slots
         for name, value in parameters.items():

@@ -72,9 +72,12 @@ class Adam:
         beta1: float = 0.9,
         beta2: float = 0.98,
         epsilon: float = 1e-9,
+        bias_correction: bool = True,
     ) -> None:
         self.learning_rate, self.beta1, self.beta2 = learning_rate, beta1, beta2
         self.epsilon = epsilon
+        # left out only to see what becomes of training then
+        self.bias_correction = bias_correction
         self.steps = 0
         self._names: list[str] = []
         self._first: Array | None = None
@@ -108,6 +111,13 @@ class Adam:
             start += size
         return pieces
 
+    @property
+    def corrections(self) -> tuple[float, float]:
+        """What the moments are divided by, as they started from zero: their shares of the past."""
+        if not self.bias_correction:
+            return 1.0, 1.0
+        return 1.0 - self.beta1**self.steps, 1.0 - self.beta2**self.steps
+
     def step(self, parameters: Mapping[str, Array], gradients: Mapping[str, Array]) -> None:
         """One update of every parameter that has a gradient."""
         names = [name for name in parameters if name in gradients]
@@ -128,8 +138,9 @@ class Adam:
         flat *= 1.0 - self.beta2
         second += flat
         # the corrections are Python floats, so that float32 stays float32
-        rate = self.learning_rate / (1.0 - self.beta1**self.steps)
-        np.divide(second, 1.0 - self.beta2**self.steps, out=flat)
+        first_share, second_share = self.corrections
+        rate = self.learning_rate / first_share
+        np.divide(second, second_share, out=flat)
         np.sqrt(flat, out=flat)
         flat += self.epsilon
         np.divide(first, flat, out=flat)
