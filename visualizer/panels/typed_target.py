@@ -77,6 +77,9 @@ class TypedTargetPanel(Panel):
 
     def retranslate(self) -> None:
         self.label.setText(tr("forcing.target"))
+        # the field keeps its width, whatever is said of it
+        widest = max((tr("forcing.parting", n=888), tr("forcing.same")), key=len)
+        self.said.setMinimumWidth(self.said.fontMetrics().horizontalAdvance(widest))
         self.field.setAccessibleName(tr("forcing.target"))
         self.field.setPlaceholderText(tr("forcing.placeholder"))
         self.close_line.setToolTip(tr("forcing.close.tip"))
