@@ -36,7 +36,7 @@ from model_core.training.text_files import (
 )
 
 # A file is read as far as these go, which is said in the report.
-MOST_BYTES = 256 * 2**20
+MOST_BYTES = 128 * 2**20
 MOST_PAIRS = 300_000
 MOST_CHARACTERS = 60_000_000
 # A longer sentence is no lesson for a model of this size.

@@ -1,0 +1,127 @@
+"""What a training run will take: parameters, memory, time; the time by trying a few steps."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from model_core.config import ModelConfig
+from model_core.ops import MergeHeads, PaddingMask, SplitHeads
+from model_core.parameters import parameter_count
+from model_core.training.batching import Example, epoch, n_batches
+from model_core.training.lab_data import Facts, Prepared
+from model_core.training.loop import KEPT_TAPES, Trainer
+from model_core.training.settings import Settings
+from model_core.transformer import build_plan
+
+BYTES = 4
+# Values, gradients, clipped gradients, Adam's two moments, its two working vectors, the guard's.
+COPIES_OF_PARAMETERS = 8
+# Records that are views of others or a bit for a number.
+WITHOUT_MEMORY = (SplitHeads, MergeHeads, PaddingMask)
+# The walk back holds, at its widest, about this share of a tape's records besides.
+SHARE_OF_GRADIENTS = 0.5
+MOST_BATCHES_TRIED = 6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """seconds are None until a few steps were tried; memory is of the run alone, in bytes."""
+
+    parameters: int
+    file_bytes: int
+    memory: int
+    steps_per_epoch: int
+    total_steps: int
+    seconds_per_step: float | None = None
+
+    @property
+    def seconds_per_epoch(self) -> float | None:
+        if self.seconds_per_step is None:
+            return None
+        return self.seconds_per_step * min(self.steps_per_epoch, self.total_steps)
+
+    @property
+    def seconds(self) -> float | None:
+        """Of the whole run, evaluations aside."""
+        return None if self.seconds_per_step is None else self.seconds_per_step * self.total_steps
+
+
+def estimate(settings: Settings, facts: Facts) -> Estimate:
+    """What can be said at once; settings without problems are expected."""
+    config = settings.sized(facts.n_source_tokens, facts.n_target_tokens)
+    count = parameter_count(config)
+    shapes = batch_shapes(settings, facts)
+    tapes = sorted((tape_bytes(config, settings, *shape) for shape in set(shapes)), reverse=True)
+    memory = count * BYTES * COPIES_OF_PARAMETERS + sum(tapes[:KEPT_TAPES])
+    memory += int(SHARE_OF_GRADIENTS * max(tapes, default=0))
+    fitting = max(1, facts.n_train - facts.longer_than(settings.max_seq_len))
+    return Estimate(
+        parameters=count,
+        file_bytes=count * BYTES + 20 * (facts.n_source_tokens + facts.n_target_tokens),
+        memory=memory,
+        steps_per_epoch=n_batches(fitting, settings.batch_size),
+        total_steps=settings.total_steps(fitting),
+    )
+
+
+def timed(found: Estimate, prepared: Prepared, settings: Settings, budget: float = 1.5) -> Estimate:
+    """The estimate with the time of a step, by training a few batches of all lengths.
+
+    prepared: changed by it, so it must not be the one that is to be trained
+    budget: in seconds; at least one batch is tried
+    """
+    batches = spread_batches(prepared.train, settings)
+    start, costs = time.perf_counter(), []
+    for batch in batches:
+        trainer = Trainer(prepared.model, batch, settings.recipe(len(prepared.train)))
+        # the first step of a shape finds out and allocates what later ones reuse
+        trainer.advance()
+        before = time.perf_counter()
+        trainer.advance()
+        costs.append(time.perf_counter() - before)
+        if time.perf_counter() - start > budget:
+            break
+    return replace(found, seconds_per_step=sum(costs) / len(costs))
+
+
+def spread_batches(examples: Sequence[Example], settings: Settings) -> list[list[Example]]:
+    """A few of an epoch's batches, from short to long, the middle ones first."""
+    batches = list(epoch(examples, settings.batch_size, np.random.default_rng(0)))
+    batches.sort(key=lambda batch: max(len(e.source) + len(e.target) for e in batch))
+    count = min(MOST_BATCHES_TRIED, len(batches))
+    places = [int((i + 0.5) * len(batches) / count) for i in range(count)]
+    places.sort(key=lambda place: abs(place - len(batches) / 2))
+    return [batches[place] for place in places]
+
+
+def batch_shapes(settings: Settings, facts: Facts) -> list[tuple[int, int, int]]:
+    """(B,S,T) of the batches of an epoch, as far as the lengths of the sample tell."""
+    fitting = facts.lengths[facts.lengths.max(axis=1) <= settings.max_seq_len]
+    examples = [Example(range(int(s)), range(int(t) - 1)) for s, t in fitting]
+    if not examples:
+        return []
+    return [
+        (len(rows), max(len(e.source) for e in rows), max(len(e.target) for e in rows) + 1)
+        for rows in epoch(examples, settings.batch_size, np.random.default_rng(0))
+    ]
+
+
+def tape_bytes(
+    config: ModelConfig, settings: Settings, batch: int, source: int, target: int
+) -> int:
+    """The memory of all records of a pass over one batch."""
+    sizes = dict(zip("1BST", (1, batch, source, target), strict=True))
+    sizes["H"], sizes["K"] = config.n_heads, config.d_head
+    sizes["D"], sizes["F"], sizes["V"] = config.d_model, config.d_ff, config.tgt_vocab_size
+    sizes["H*K"] = config.n_heads * config.d_head
+    plan = build_plan(config, "float32", settings.dropout)
+    return sum(
+        BYTES * math.prod(sizes[axis] for axis in line.axes)
+        for line in plan.instructions
+        if not isinstance(line.op, WITHOUT_MEMORY)
+    )
