@@ -39,7 +39,7 @@ NO_KEY_VALUE = Mistake(
     True,
     "The encoder's attention passes back the gradient of its queries alone: what reached its "
     "input through the keys and the values is dropped.",
-    "What lies below learns from a wrong gradient; the loss falls all the same, a little slower.",
+    "What lies below learns from a wrong gradient; the loss falls all the same, only slower.",
 )
 SHARED_DROPOUT = Mistake(
     "shared_dropout",
@@ -62,21 +62,21 @@ HIDES_ITSELF = Mistake(
     False,
     "The look-ahead mask is off by one the other way: a target token may see the tokens before "
     "it, but not itself; the first one sees nothing.",
-    "The loss is hardly higher, for the residual still carries the token's own vector.",
+    "The loss hardly changes, for the residual still carries the token's own vector.",
 )
 NO_CORRECTION = Mistake(
     "no_bias_correction",
     False,
     "Adam's averages start at zero and are not corrected for it.",
-    "The first steps have the wrong size: at first too small, then too large; later nothing "
-    "is to be seen of it.",
+    "The first steps have the wrong size: too small, then up to half as large again; the loss "
+    "falls slower, until the averages have forgotten their start.",
 )
 NO_SCALING = Mistake(
     "no_scaling",
     False,
     "The scores are not divided by the root of the head's width.",
     "The softmax is sharp before anything is learned and lets little gradient through: the loss "
-    "falls slower or restlessly.",
+    "falls slower.",
 )
 MISTAKES: dict[str, Mistake] = {
     mistake.name: mistake
