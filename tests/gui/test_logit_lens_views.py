@@ -227,6 +227,8 @@ def until_read(live):  # noqa: F811
 
 
 def test_in_a_low_window_it_takes_the_place_of_the_bars(live):  # noqa: F811
+    live.window.resize(1280, 880)  # low, and yet with room for every line
+    QApplication.processEvents()
     panel = live.window.prediction
     assert not live.window.workspace.logit_lens.isVisible() and panel.bars.isVisible()
     place = pixel(panel.head.title_rect(1).center())
