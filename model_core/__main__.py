@@ -17,6 +17,7 @@ import model_core
 from model_core import translate_command
 from model_core.model import Model
 from model_core.threads import limit_blas_threads
+from model_core.training import train_command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,11 +70,12 @@ def _parser() -> argparse.ArgumentParser:
     trace.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
     trace.set_defaults(run=_trace)
 
-    train = commands.add_parser("train", help="train a built-in task's model")
-    train.add_argument("name", help="a built-in task")
+    train = commands.add_parser("train", help="train a built-in task's model, or one of your own")
+    train.add_argument("name", nargs="?", help="a built-in task")
     train.add_argument("--seed", type=int, help="another run than the bundled one")
     train.add_argument("--steps", type=int, help="fewer or more steps than the recipe's")
     train.add_argument("--out", type=Path, metavar="FILE.safetensors")
+    train_command.add_arguments(train)
     train.set_defaults(run=_train)
 
     check = commands.add_parser("check", help="held-out accuracy and heads of a bundled model")
@@ -150,6 +152,10 @@ def _trace(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
+    if options.name is None or options.data is not None or options.resume is not None:
+        if options.name is not None:
+            raise ValueError("give the name of a task or a file of pairs, not both")
+        return train_command.run(options)
     from model_core.training import tasks
     from model_core.training.loop import Progress
 

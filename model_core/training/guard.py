@@ -56,14 +56,15 @@ class Guard:
             if what == "norm":
                 what = "gradient norm"
             self._stop(step, f"the {what} of step {step} is {value}", learning_rate)
+        if self._first is None:
+            # of the parameters as they were drawn: chance may do worse than guessing alike
+            self._first = loss
         self._sum += loss
         self._count += 1
         if self._count < WINDOW:
             return
         mean = self._sum / self._count
         self._sum, self._count = 0.0, 0
-        if self._first is None:
-            self._first = mean
         if mean > RUNAWAY * max(self._guessing, self._first):
             self._stop(
                 step,

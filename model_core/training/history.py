@@ -1,0 +1,125 @@
+"""What happened at every step of a run, as a table of numbers that grows; exported as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from model_core.training.loop import Progress
+
+Array = np.ndarray[Any, Any]
+
+COLUMNS = (
+    "step",
+    "epoch",
+    "loss",
+    "alignment_loss",
+    "gradient_norm",
+    "clipped_norm",
+    "learning_rate",
+    "tokens",
+    "seconds",
+    "held_out_loss",
+    "exact_share",
+)
+WHOLE = frozenset({"step", "epoch", "tokens"})
+FIRST_ROWS = 256
+
+
+class Table:
+    """Rows of float64 in one array that doubles when it is full; NaN is "not measured"."""
+
+    def __init__(self, columns: Sequence[str], rows: Array | None = None) -> None:
+        self.columns = tuple(columns)
+        width = len(self.columns)
+        self._rows = np.empty((FIRST_ROWS, width)) if rows is None else np.array(rows, np.float64)
+        if self._rows.ndim != 2 or self._rows.shape[1] != width:
+            raise ValueError(
+                f"a history has rows of shape {self._rows.shape}, expected {width} wide"
+            )
+        self._count = 0 if rows is None else len(self._rows)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def rows(self) -> Array:
+        """All rows (n,c), a view."""
+        return self._rows[: self._count]
+
+    def column(self, name: str) -> Array:
+        """The values of a column (n,), a view."""
+        return self.rows[:, self.columns.index(name)]
+
+    def add(self, row: Sequence[float]) -> None:
+        if self._count == len(self._rows):
+            larger = np.empty((max(FIRST_ROWS, 2 * self._count), len(self.columns)))
+            larger[: self._count] = self._rows
+            self._rows = larger
+        self._rows[self._count] = row
+        self._count += 1
+
+
+class History:
+    """The steps of a run, and beside them the norms of its layers at the steps they were taken.
+
+    norms: columns "step", then "parameters:LAYER" and "update:LAYER"
+    """
+
+    def __init__(self, layers: Sequence[str], steps: Array | None = None, norms: Any = None):
+        self.layers = tuple(layers)
+        kinds = ("parameters", "update")
+        names = [f"{kind}:{layer}" for layer in self.layers for kind in kinds]
+        self.steps = Table(COLUMNS, steps)
+        self.norms = Table(("step", *names), norms)
+
+    def add(self, progress: Progress, seconds: float) -> None:
+        """Take down a step; seconds since the start of the run."""
+        p, evaluation = progress, progress.evaluation
+        nan = float("nan")
+        self.steps.add(
+            (
+                p.step,
+                p.epoch,
+                p.loss,
+                nan if p.alignment_loss is None else p.alignment_loss,
+                p.gradient_norm,
+                p.clipped_norm,
+                p.learning_rate,
+                p.tokens,
+                seconds,
+                nan if evaluation is None else evaluation.loss,
+                nan if evaluation is None else evaluation.exact_share,
+            )
+        )
+        if p.norms:
+            self.norms.add((p.step, *(n for row in p.norms for n in (row.parameters, row.update))))
+
+    @property
+    def seconds(self) -> float:
+        """How long the run took so far."""
+        return float(self.steps.rows[-1, COLUMNS.index("seconds")]) if len(self.steps) else 0.0
+
+    def csv(self) -> str:
+        """Every step as a line; what was not measured at a step is left empty."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow((*COLUMNS, *self.norms.columns[1:]))
+        norms = {int(row[0]): row[1:] for row in self.norms.rows}
+        empty = [""] * (len(self.norms.columns) - 1)
+        for row in self.steps.rows:
+            cells = [_cell(name, value) for name, value in zip(COLUMNS, row, strict=True)]
+            measured = norms.get(int(row[0]))
+            cells += empty if measured is None else [_cell("", value) for value in measured]
+            writer.writerow(cells)
+        return text.getvalue()
+
+
+def _cell(name: str, value: float) -> str:
+    if value != value:
+        return ""
+    return str(int(value)) if name in WHOLE else f"{value:.7g}"
