@@ -122,6 +122,25 @@ class GlassStep:
         """The dropout masks, in the order in which they were drawn."""
         return tuple(r.site for r in self.tape if isinstance(r.kind, DropoutMask))
 
+    @cached_property
+    def gradient_sizes(self) -> dict[str, float]:
+        """The largest gradient of every site that one flows to, from the loss back to the start."""
+        found = {}
+        for record in reversed(list(self.gradients)):
+            if record.site == self.target or record.shares:
+                found[record.site] = float(np.abs(record.value).max(initial=0.0))
+        return found
+
+    @cached_property
+    def norms(self) -> dict[str, float]:
+        """The norm of every parameter's gradient, before clipping."""
+        gradients = self.optimised.gradients
+        return {name: float(np.linalg.norm(g)) for name, g in gradients.items()}
+
+    def dropped_share(self, site: str) -> float:
+        """How much of what a dropout mask lies on was dropped."""
+        return float((self.tape[site].value == 0.0).mean())
+
     def explain_mask(self, site: str, index: Sequence[int]) -> Explanation:
         """How a cell of a dropout mask was drawn, from the random stream as it was before."""
         generator = stream_of(self.seed)

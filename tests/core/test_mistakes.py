@@ -15,6 +15,7 @@ from model_core.training.mistake_runs import loss_curves, run_with
 from model_core.training.mistakes import MISTAKES, altered_plan, wrong_parameters
 from model_core.training.step import glass_step
 from model_core.training.step_check import check_step
+from model_core.training.step_sources import drawn_examples, drawn_pairs, fresh, recipe_of
 from model_core.transformer import Dropout
 from tests.core.models import small_model
 from tests.core.test_glass_step import BATCH
@@ -179,3 +180,33 @@ def test_a_run_that_is_no_longer_wanted_gives_the_steps_done():
         cancelled=lambda: len(asked) > 2 or asked.append(1),
     )
     assert len(curves.right) == len(curves.wrong) == 4
+
+
+@pytest.mark.parametrize("name", ["en-zh", "chat-zh", "dates"])
+def test_pairs_and_examples_are_drawn_anew_from_a_tasks_generator(name):
+    import model_core
+
+    pairs = drawn_pairs(name, 3, 4)
+    assert len(pairs) == 4 and pairs == drawn_pairs(name, 3, 4) != drawn_pairs(name, 4, 4)
+    if name not in model_core.bundled.names():
+        return
+    model = model_core.open_checkpoint(name)
+    recipe = recipe_of(model.card)
+    assert recipe.dropout.ffn == model.card["recipe"]["dropout"]["ffn"]
+    step = glass_step(fresh(model), pairs, recipe)
+    assert step.loss > 4.0
+    assert not (step.batch.labels == model.tokenizer.unknown_id).any()
+    assert all(example.target for example in drawn_examples(name, model, 5))
+
+
+def test_a_recipe_of_a_strangers_card_is_taken_as_far_as_it_makes_sense():
+    told = {
+        "learning_rate": -3,
+        "beta1": "x",
+        "epsilon": 1e-7,
+        "dropout": {"ffn": 2, "sublayer": 0.3},
+    }
+    recipe = recipe_of({"recipe": told})
+    assert (recipe.learning_rate, recipe.beta1, recipe.epsilon) == (1e-3, 0.9, 1e-7)
+    assert recipe.dropout == Dropout(sublayer=0.3)
+    assert recipe_of({"recipe": [1]}).dropout.ffn == 0.1
