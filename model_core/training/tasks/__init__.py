@@ -19,9 +19,9 @@ from model_core.model import Model
 from model_core.parameters import initialise
 from model_core.threads import limit_blas_threads
 from model_core.training.loop import Progress, train
-from model_core.training.tasks import chat_zh, dates, en_zh, numbers, reverse
+from model_core.training.tasks import chat_zh, dates, en_fr, en_zh, numbers, reverse
 
-MODULES = (en_zh, chat_zh, dates, reverse, numbers)
+MODULES = (en_zh, chat_zh, en_fr, dates, reverse, numbers)
 TASKS: dict[str, ModuleType] = {module.NAME: module for module in MODULES}
 
 

@@ -18,7 +18,7 @@ SEED = 1
 MAX_SEQ_LEN = 48
 
 RECIPE = Recipe(
-    steps=2500,
+    steps=3500,
     learning_rate=3e-3,
     warmup_steps=200,
     batch_size=64,
