@@ -66,13 +66,20 @@ WINDOW_LAYERS = (
         "visualizer.forcing",
         "visualizer.gradient_actions",
         "visualizer.run",
+        "visualizer.step_actions",
     ),
     ("visualizer.forced_run",),
     ("visualizer.beam_run",),
     ("visualizer.state",),
     ("visualizer.conversation",),
     ("visualizer.runs",),
-    ("visualizer.targets", "visualizer.bench", "visualizer.inputs", "visualizer.tree_view"),
+    (
+        "visualizer.targets",
+        "visualizer.bench",
+        "visualizer.inputs",
+        "visualizer.step_view",
+        "visualizer.tree_view",
+    ),
 )
 LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled", "model_core.chat")
 
@@ -104,6 +111,9 @@ WITHOUT_QT = (
     "visualizer.state",
     "visualizer.actions",
     "visualizer.gradient_actions",
+    "visualizer.step_view",
+    "visualizer.step_actions",
+    "visualizer.sentences",
     "visualizer.bench",
     "visualizer.bench_actions",
     "visualizer.chat_actions",

@@ -25,6 +25,7 @@ from visualizer.state import (
     PageName,
     Run,
     Showing,
+    StepView,
     Strategy,
     ViewState,
     card_examples,
@@ -54,6 +55,10 @@ NOTHING_FOUND: dict[str, Any] = {
     "paths": None,
     "hypothesis": None,
 }
+
+
+# The same of a training step, which belongs to no run.
+NO_STEP: dict[str, Any] = {"glass": None, "step_check": None, "mistake_run": None}
 
 
 def edit_source(state: ViewState, source: str) -> ViewState:
@@ -179,6 +184,8 @@ def open_model(state: ViewState, entry: ModelEntry) -> ViewState:
         playing=False,
         notice=None,
         **NOTHING_FOUND,
+        **NO_STEP,
+        training_step=StepView(stage=state.training_step.stage),
         trail=(),
         target=None,
         linked=Linked(threshold=state.linked.threshold),
@@ -205,6 +212,7 @@ def reopen_model(state: ViewState, entry: ModelEntry) -> ViewState:
         hovered_site=None,
         notice=None,
         **NOTHING_FOUND,
+        **NO_STEP,
     )
 
 

@@ -13,9 +13,8 @@ _TASKS = Path(model_core.__file__).parent / "training" / "tasks"
 
 def generator_of(entry: ModelEntry | None) -> Callable[[int], str] | None:
     """Number -> sentence, where the model's card names a built-in task that has a generator."""
-    card = getattr(entry.model, "card", None) if entry is not None else None
-    name = card.get("task") if isinstance(card, dict) else None
-    if not isinstance(name, str) or not _is_built_in(name):
+    name = task_of(entry)
+    if not name:
         return None
 
     def sentence(number: int) -> str:
@@ -25,6 +24,27 @@ def generator_of(entry: ModelEntry | None) -> Callable[[int], str] | None:
         return str(tasks.new_sentence(name, number))
 
     return sentence
+
+
+def task_of(entry: ModelEntry | None) -> str:
+    """The built-in task that the model's card names; empty where it names none."""
+    card = getattr(entry.model, "card", None) if entry is not None else None
+    name = card.get("task") if isinstance(card, dict) else None
+    return name if isinstance(name, str) and _is_built_in(name) else ""
+
+
+def pairs_of(entry: ModelEntry | None) -> Callable[[int, int], tuple[tuple[str, str], ...]] | None:
+    """(number, how many) -> pairs of source and target, where a task's generator gives any."""
+    name = task_of(entry)
+    if not name:
+        return None
+
+    def pairs(number: int, count: int) -> tuple[tuple[str, str], ...]:
+        from model_core.training import step_sources
+
+        return step_sources.drawn_pairs(name, number, count)
+
+    return pairs
 
 
 def _is_built_in(name: str) -> bool:

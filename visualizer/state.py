@@ -17,6 +17,7 @@ from visualizer.runs import FreeRun as FreeRun
 from visualizer.runs import Outcome as Outcome
 from visualizer.runs import Run as Run
 from visualizer.runs import UnknownWord as UnknownWord
+from visualizer.step_view import StepView as StepView
 from visualizer.targets import fitted
 from visualizer.tree_view import TreeView as TreeView
 
@@ -24,7 +25,7 @@ Cell = tuple[int, int]
 # What can take the stage: the record at the cursor, all layers, the attentions linked, all heads,
 # the logit lens, a parameter.
 PageName = Literal[
-    "record", "layers", "attention", "heads", "lens", "parameter", "decoding", "chat"
+    "record", "layers", "attention", "heads", "lens", "parameter", "step", "decoding", "chat"
 ]
 Showing = Literal["values", "gradients"]
 # What the panel at the right shows where there is no room for both.
@@ -151,6 +152,8 @@ class ViewState:
     were asked for says whether that still holds. `check` is the cell whose gradient is checked.
     `tree` is how the tree of a beam search is looked at, `growing` a search that is not done yet;
     `paths` and `hypothesis` are found for it: other ways of choosing, and what one looks at.
+    `training_step` is how one training step is looked at; `glass`, `step_check` and `mistake_run`
+    are found for it: the step, the check of its gradients, the loss with mistakes and without.
     `target_line` says that there is a line to type a target in.
     `roomy` says that the window has room for the next token and the logit lens at the right;
     where it has not, `beside` is what it shows; `beside_gradients` while gradients are on show.
@@ -186,6 +189,10 @@ class ViewState:
     growing: Any = None
     paths: Found | None = None
     hypothesis: Found | None = None
+    training_step: StepView = field(default_factory=StepView)
+    glass: Found | None = None
+    step_check: Found | None = None
+    mistake_run: Found | None = None
     check: Any = None
     beside: Beside = "next_token"
     beside_gradients: Beside = "attribution"

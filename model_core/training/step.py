@@ -291,6 +291,12 @@ def batch_of(model: Model, pairs: Pairs) -> Batch:
 
     ValueError with a sentence where there is none to make.
     """
+    words = model.tokenizer
+    return collate(examples_of(model, pairs), words.pad_id, words.start_id, words.end_id)
+
+
+def examples_of(model: Model, pairs: Pairs) -> list[Example]:
+    """Pairs of source and target text as ids; ValueError as `batch_of` has it."""
     words, config = model.tokenizer, model.config
     if not config.n_decoder_layers or config.input == "matrix":
         raise ValueError("this model has no decoder to train")
@@ -308,7 +314,7 @@ def batch_of(model: Model, pairs: Pairs) -> Batch:
                 f"pair {number} has {longest} tokens, the model reads at most {config.max_seq_len}"
             )
         examples.append(Example(read, wanted))
-    return collate(examples, words.pad_id, words.start_id, words.end_id)
+    return examples
 
 
 def _name_tokens(tape: Tape, model: Model) -> None:

@@ -9,6 +9,7 @@ from visualizer.inquiries.gradients import GradientsInquiry
 from visualizer.inquiries.hypothesis import HypothesisInquiry
 from visualizer.inquiries.lens import LensInquiry
 from visualizer.inquiries.paths import PathsInquiry
+from visualizer.inquiries.step import MistakeInquiry, StepCheckInquiry, StepInquiry
 
 ALL_INQUIRIES: tuple[type[Inquiry], ...] = (
     GradientsInquiry,
@@ -17,4 +18,7 @@ ALL_INQUIRIES: tuple[type[Inquiry], ...] = (
     DifferenceInquiry,
     PathsInquiry,
     HypothesisInquiry,
+    StepInquiry,
+    StepCheckInquiry,
+    MistakeInquiry,
 )
