@@ -1,0 +1,303 @@
+"""The process that trains: takes commands from its standard input, answers with events.
+
+It ends when its input ends, so that it never outlives the program that started it.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from typing import BinaryIO
+
+import numpy as np
+
+from model_core.threads import limit_blas_threads
+from model_core.training.cleaning import CleaningReport
+from model_core.training.guard import DivergedError
+from model_core.training.lab_run import LabRun, Watching
+from model_core.training.loop import Progress
+from model_core.training.messages import (
+    COMMANDS,
+    Command,
+    Failed,
+    Finished,
+    GoOn,
+    Loading,
+    Pause,
+    Paused,
+    Probe,
+    Probed,
+    Quit,
+    Refused,
+    Running,
+    RunSaved,
+    Sender,
+    Snapshot,
+    Start,
+    Started,
+    StepOnce,
+    Steps,
+    StopAndKeep,
+    receive,
+)
+from model_core.training.resume import remove_run
+from model_core.training.snapshots import Schedule, StoredAs, flattened
+
+# Steps are told of in lots: a message each would cost as much as a small step.
+SECONDS_BETWEEN_REPORTS = 0.05
+SECONDS_BETWEEN_PROBES = 0.4
+# Probing takes at most this share of the time.
+SHARE_OF_PROBES = 0.1
+KINDNESS = 10
+
+
+class Worker:
+    """One run, from Start to Finished or Failed."""
+
+    def __init__(self, sender: Sender, commands: queue.SimpleQueue[Command]) -> None:
+        self._sender, self._commands = sender, commands
+        self._rows: list[Progress] = []
+        self._seconds: list[float] = []
+        self._told_at = self._saved_at = self._probe_at = 0.0
+        self._go_on: Callable[[], None] | None = None
+        self._once = False
+        self._ended = threading.Event()
+
+    def work(self) -> None:
+        """Serve the commands until the run is over; every error becomes an event."""
+        try:
+            start = self._commands.get()
+            if not isinstance(start, Start):
+                raise ValueError("the first command is no start")
+            self._begin(start)
+            self._serve()
+        except DivergedError as error:
+            self._tell()
+            self._sender.send(Failed(str(error), error.good_step, self._parameters()))
+        except (ValueError, LookupError, OSError) as error:
+            self._sender.send(Failed(str(error)))
+        except MemoryError:
+            self._sender.send(Failed("there is not enough memory for this run; make it smaller"))
+        except Exception as error:  # noqa: BLE001 (the worker tells whatever went wrong)
+            traceback.print_exc()
+            self._sender.send(Failed(f"{type(error).__name__}: {error}"))
+
+    def _begin(self, start: Start) -> None:
+        self._start = start
+        watching = Watching(start.evaluate_every, start.norms_every)
+        if start.resume:
+            run = LabRun.resume(start.resume, watching, self._loading)
+        elif start.source is not None and start.settings is not None:
+            run = LabRun.begin(start.source, start.settings, watching, self._loading)
+        else:
+            raise ValueError("there is neither data with settings nor a run to go on with")
+        self._run = run
+        limit_blas_threads(run.model.config)
+        count, interval = run.model.parameter_count, start.film_interval
+        self._film = Schedule(count, start.film_budget, interval, start.film_stored_as)
+        self._probe = start.probe
+        report = run.data.report
+        self._sender.send(
+            Started(
+                title=run.data.title,
+                settings=run.settings,
+                config=run.model.config.to_dict(),
+                tokenizer=run.model.tokenizer.to_dict(),
+                step=run.step,
+                total_steps=run.total_steps,
+                steps_per_epoch=run.trainer.steps_per_epoch,
+                n_train=len(run.prepared.train),
+                n_held_out=len(run.prepared.held_out),
+                too_long=run.prepared.too_long,
+                report=[] if report is None else list(report.sentences()),
+                warning=run.warning,
+                layers=list(run.history.layers),
+                steps=run.history.steps.rows.tobytes(),
+                norms=run.history.norms.rows.tobytes(),
+            )
+        )
+        self._saved_at = time.monotonic()
+        self._picture()
+        self._look_at_probe()
+        if start.paused:
+            self._pause(save=False)
+
+    def _loading(self, report: CleaningReport) -> None:
+        self._sender.send(Loading(report.lines, report.pairs))
+
+    @property
+    def _is_paused(self) -> bool:
+        return self._go_on is not None
+
+    def _serve(self) -> None:
+        while not self._ended.is_set():
+            # a paused run waits, a running one looks whether something was said
+            if self._is_paused and not self._once:
+                self._obey(self._commands.get())
+            while not self._ended.is_set() and not self._commands.empty():
+                self._obey(self._commands.get())
+            if self._ended.is_set():
+                return
+            if self._run.is_finished:
+                self._finish(is_whole=True)
+            elif self._once or not self._is_paused:
+                self._step()
+
+    def _obey(self, command: Command) -> None:
+        if isinstance(command, Pause):
+            self._pause()
+        elif isinstance(command, GoOn) and self._go_on is not None:
+            self._go_on()
+            self._go_on = None
+            self._sender.send(Running(self._run.step))
+        elif isinstance(command, StepOnce):
+            self._pause(save=False)
+            self._once = True
+        elif isinstance(command, Probe):
+            self._probe, self._probe_at = command.text, 0.0
+            self._look_at_probe()
+        elif isinstance(command, StopAndKeep):
+            self._finish(is_whole=self._run.is_finished)
+        elif isinstance(command, Quit):
+            self._save()
+            self._ended.set()
+
+    def _pause(self, save: bool = True) -> None:
+        if self._is_paused:
+            return
+        self._tell()
+        self._go_on = self._run.pause()
+        self._sender.send(Paused(self._run.step))
+        if save:
+            self._save()
+
+    def _step(self) -> None:
+        resume_clock = None
+        if self._go_on is not None:
+            # the time of a single step counts, the pauses around it do not
+            self._go_on()
+            resume_clock = self._run.pause
+        progress = self._run.advance()
+        if resume_clock is not None:
+            self._go_on = resume_clock()
+        self._rows.append(progress)
+        self._seconds.append(self._run.history.seconds)
+        now = time.monotonic()
+        told = self._once or progress.evaluation is not None
+        if told or now - self._told_at >= SECONDS_BETWEEN_REPORTS:
+            self._tell()
+        self._picture()
+        self._look_at_probe()
+        if self._once:
+            self._once = False
+            self._sender.send(Paused(self._run.step))
+        start = self._start
+        by_steps = start.save_steps > 0 and progress.step % start.save_steps == 0
+        if by_steps or now - self._saved_at >= start.save_seconds:
+            self._save()
+
+    def _tell(self) -> None:
+        self._told_at = time.monotonic()
+        if self._rows:
+            self._sender.send(Steps(self._rows, self._seconds))
+            self._rows, self._seconds = [], []
+
+    def _picture(self) -> None:
+        step = self._run.step
+        if not self._film.is_due(step):
+            return
+        self._film.keep(step)
+        parameters = self._run.model.parameters
+        flat = flattened(parameters, parameters, self._start.film_stored_as)
+        stored_as: StoredAs = "float16" if flat.dtype == np.float16 else "float32"
+        self._sender.send(Snapshot(step, stored_as, flat.tobytes()))
+
+    def _look_at_probe(self) -> None:
+        """Decode the probe sentence, unless that was done just now."""
+        now = time.monotonic()
+        if not self._probe or (now < self._probe_at and not self._once):
+            return
+        model = self._run.model
+        try:
+            result = model.generate(self._probe)
+        except ValueError as error:
+            self._probe = ""
+            self._sender.send(Refused(str(error)))
+            return
+        layers = range(model.config.n_decoder_layers)
+        sites = [f"decoder.layers.{layer}.cross_attn.weights" for layer in layers]
+        attention = np.stack([result.tape[site].value[0] for site in sites]).astype(np.float32)
+        self._sender.send(
+            Probed(
+                step=self._run.step,
+                text=self._probe,
+                source_tokens=list(result.tape.source_tokens),
+                output_tokens=list(result.tokens[1:]),
+                output=result.text,
+                log_probs=[float(value) for value in result.log_probs],
+                shape=attention.shape,
+                attention=attention.tobytes(),
+            )
+        )
+        cost = time.monotonic() - now
+        self._probe_at = now + max(SECONDS_BETWEEN_PROBES, cost / SHARE_OF_PROBES)
+
+    def _save(self) -> None:
+        """Write the checkpoint; a full disk is told, and training goes on."""
+        self._saved_at = time.monotonic()
+        path = self._start.checkpoint
+        if not path:
+            return
+        try:
+            self._run.save_run(path)
+        except (ValueError, OSError) as error:
+            self._sender.send(Refused(str(error)))
+        else:
+            self._sender.send(RunSaved(self._run.step, path))
+
+    def _finish(self, is_whole: bool) -> None:
+        self._ended.set()
+        self._tell()
+        card = self._run.card()
+        self._sender.send(Finished(self._run.step, is_whole, self._parameters(), card))
+        for path in {self._start.checkpoint, self._start.resume} - {""}:
+            remove_run(path)
+
+    def _parameters(self) -> bytes:
+        parameters = self._run.model.parameters
+        return flattened(parameters, parameters, "float32").tobytes()
+
+
+def main() -> None:
+    """Serve one run on standard input and output."""
+    # whatever prints shall not end up among the messages
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    if hasattr(os, "nice"):
+        os.nice(KINDNESS)
+    commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, commands), daemon=True).start()
+    try:
+        Worker(Sender(output), commands).work()
+    except OSError:
+        # nobody reads any more
+        os._exit(1)
+    sys.stderr.flush()
+    # not by way of the interpreter's end, which waits for the thread that reads the input
+    os._exit(0)
+
+
+def _listen(stream: BinaryIO, commands: queue.SimpleQueue[Command]) -> None:
+    while (data := receive(stream)) is not None:
+        commands.put(COMMANDS.decode(data))
+    # the program that started this one is gone, or has had enough; files are whole at any moment
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
