@@ -17,7 +17,7 @@ from visualizer.i18n import tr
 
 THEMES = ("light", "dark")
 SHOWN = ("values", "gradients")
-PAGES = ("record", "layers", "attention", "heads", "lens", "decoding", "chat")
+PAGES = ("record", "layers", "attention", "heads", "lens", "decoding", "step", "chat")
 LEAST, MOST = (640, 400), (7680, 4320)
 
 

@@ -39,6 +39,7 @@ from visualizer.state import SCALES, ViewState, reads_matrix
 from visualizer.store import Store
 from visualizer.stylesheet import stylesheet
 from visualizer.theme import qpalette, theme_of
+from visualizer.widgets.formula import Formula
 from visualizer.widgets.key_sheet import KeySheet
 from visualizer.workspace import Workspace
 
@@ -153,7 +154,8 @@ class MainWindow(QWidget):
 
     def finish_drawing(self) -> None:
         """Do at once what waits for an idle moment, for a picture without an event loop."""
-        self.stage.formula.finish()
+        for formula in self.stage.findChildren(Formula):
+            formula.finish()
 
     # The look and the title.
 

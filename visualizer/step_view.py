@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-StageName = Literal["forward", "loss", "backward", "clipping", "adam", "check", "mistakes"]
+StageName = Literal["batch", "forward", "loss", "backward", "clipping", "adam", "check", "mistakes"]
 STAGES: tuple[StageName, ...] = get_args(StageName)
 MOST_PAIRS = 4
 # So many steps show what a mistake does to the loss.
@@ -29,7 +29,7 @@ class StepView:
     fresh: bool = False
     mistakes: frozenset[str] = frozenset()
     drawn: int = 0
-    stage: StageName = "forward"
+    stage: StageName = "batch"
     sentence: int = 0
     mask: str = ""
     site: str = ""

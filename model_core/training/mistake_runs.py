@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model_core.model import Model
+from model_core.ops.base import Array
 from model_core.parameters import initialise, pack_projections
 from model_core.runner import Runner
 from model_core.training.batching import Example, collate, epoch
@@ -23,6 +24,19 @@ class Curves(NamedTuple):
     right: tuple[float, ...]
     wrong: tuple[float, ...]
     steps: int
+
+    def smoothed(self, over: int = 10) -> tuple[Array, Array]:
+        """Both with the mean of each loss and those before it, as far back as `over` reaches.
+
+        One batch is harder than another, which would hide the course of a curve.
+        """
+        right, wrong = (
+            np.array(
+                [np.mean(losses[max(end - over, 0) : end]) for end in range(1, len(losses) + 1)]
+            )
+            for losses in (self.right, self.wrong)
+        )
+        return right, wrong
 
 
 def run_with(

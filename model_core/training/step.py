@@ -117,6 +117,12 @@ class GlassStep:
         each = -((1.0 - smooth) * own + smooth * log_probs.mean(axis=-1))
         return np.where(self.counted, each, np.nan)
 
+    @property
+    def label_probabilities(self) -> Array:
+        """(B,T) in float64, how likely the model thought each label."""
+        log_probs = np.asarray(self.tape["log_probs"].value, np.float64)
+        return np.exp(np.take_along_axis(log_probs, self.batch.labels[..., None], axis=-1)[..., 0])
+
     @cached_property
     def dropout_sites(self) -> tuple[str, ...]:
         """The dropout masks, in the order in which they were drawn."""

@@ -71,13 +71,12 @@ def _moments(
         ("m", "first", step.recipe.beta1, cells.first_before, 1),
         ("v", "second", step.recipe.beta2, cells.second_before, 2),
     ):
-        old, number_ = float(before[place]), 1 if power == 1 else 2
+        old, n = float(before[place]), 1 if power == 1 else 2
         square = "^2" if power == 2 else ""
-        formula = rf"{letter} = \beta_{number_} {letter}' + (1 - \beta_{number_}) \, g'{square}"
-        own = latex(g, digits)
-        grown = rf"\left({own}\right)^2" if power == 2 else own
+        formula = rf"{letter} = \beta_{n} {letter}' + (1 - \beta_{n}) \, g'{square}"
+        grown = rf"\left({latex(g, digits)}\right)^2" if power == 2 else _bracketed(g, digits)
         filled = (
-            rf"{letter} = {latex(beta, digits)} \cdot {latex(old, digits)} + "
+            rf"{letter} = {latex(beta, digits)} \cdot {_bracketed(old, digits)} + "
             rf"{latex(1.0 - beta, digits)} \cdot {grown}"
         )
         times = " * ".join([f"({number(g)})"] * power)

@@ -26,6 +26,7 @@ from visualizer.pages.layers import LayersPage
 from visualizer.pages.lens import LensPage
 from visualizer.pages.parameter import ParameterPage
 from visualizer.pages.record import RecordPage
+from visualizer.pages.step import StepPage
 from visualizer.panels.base import Panel
 from visualizer.state import (
     FIELDS,
@@ -74,6 +75,10 @@ WATCHED = POINTER | {
     "growing",
     "paths",
     "hypothesis",
+    "training_step",
+    "glass",
+    "step_check",
+    "mistake_run",
 }
 # Of these a page tells whether it shows them before their run has come.
 AHEAD = frozenset({"inputs", "bench", "tree", "growing", "paths", "hypothesis"})
@@ -86,11 +91,12 @@ PAGES: tuple[type[Page], ...] = (
     HeadsPage,
     LensPage,
     DecodingPage,
+    StepPage,
     ChatPage,
     ParameterPage,
 )
 # The pages that have a tab of their own, and those that belong under another's.
-TABS: tuple[PageName, ...] = ("chat", "record", "layers", "attention", "lens", "decoding")
+TABS: tuple[PageName, ...] = ("chat", "record", "layers", "attention", "lens", "decoding", "step")
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
 
 

@@ -1,0 +1,159 @@
+"""What is said of a training step: its heading, its formulas, its mistakes, their curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from visualizer.i18n import tr
+from visualizer.inquiries.step import (
+    current_step,
+    found_check,
+    found_curves,
+    refusal,
+    shown_step,
+)
+from visualizer.lenses.caption import Caption
+from visualizer.lenses.step import chosen_cell, chosen_parameter, digits
+from visualizer.lenses.strips import Colour, Curves, Line
+from visualizer.reasons import translated
+from visualizer.state import ViewState
+from visualizer.step_view import TRIED_STEPS
+
+# Which mistakes a gradient check finds; a test compares this with the core's own list.
+MISTAKES: dict[str, bool] = {
+    "no_key_value_gradient": True,
+    "shared_dropout": True,
+    "looks_ahead": False,
+    "hides_itself": False,
+    "no_bias_correction": False,
+    "no_scaling": False,
+}
+# The loss is smoothed over so many steps, so that one batch does not hide the course of it.
+SMOOTHED = 10
+
+
+@dataclass(frozen=True)
+class MistakeSaid:
+    """A mistake's title, what is done wrong, what the check and the loss show of it."""
+
+    name: str
+    title: str
+    about: str
+    effect: str
+    made: bool
+
+
+@dataclass(frozen=True)
+class FormulaSaid:
+    """One formula of the update: what it gives, LaTeX, the same with numbers, the value."""
+
+    title: str
+    tex: str
+    plain: str
+
+
+def step_caption(state: ViewState) -> Caption | None:
+    """The heading and what the stage is about; what stands in the way, if anything does."""
+    step, stage = shown_step(state), state.training_step.stage
+    reason = refusal(state)
+    facts = ""
+    if step is not None:
+        facts = tr(
+            "step.facts",
+            loss=digits(step.loss),
+            count=int(step.counted.sum()),
+            norm=digits(step.optimised.norm),
+            rate=digits(step.optimised.learning_rate),
+        )
+    made = len(state.training_step.mistakes)
+    return Caption(
+        side="accent",
+        side_title=tr("step.side"),
+        layer_title=tr(f"step.stage.{stage}"),
+        title=tr(f"step.title.{stage}"),
+        op_title="",
+        site="",
+        shape=facts,
+        formula="",
+        sentence=translated(reason) if reason else tr(f"step.about.{stage}"),
+        why=tr("step.made", n=made) if made and not reason else "",
+    )
+
+
+def update_formulas(state: ViewState) -> tuple[FormulaSaid, ...]:
+    """The chosen weight's way from its gradient to its new value."""
+    step = current_step(state) or shown_step(state)
+    if step is None:
+        return ()
+    # training is loaded by now
+    from model_core.training.update_terms import explain_update, latex
+
+    name, place = chosen_parameter(state, step), chosen_cell(state, step)
+    found = []
+    for one in explain_update(step, name, place):
+        result = latex(one.value, 5)
+        same = one.filled.endswith(f"= {latex(one.value, 4)}")
+        filled = one.filled if same else f"{one.filled} = {result}"
+        first = one.formula.split("=", 1)[1].strip()
+        right = filled.split("=", 1)[1].strip()
+        left = one.formula.split("=", 1)[0].strip()
+        found.append(
+            FormulaSaid(
+                tr(f"step.formula.{one.name}"), f"{left} = {first} = {right}", f"{one.value!r}"
+            )
+        )
+    return tuple(found)
+
+
+def weight_name(state: ViewState) -> str:
+    """ "encoder.layers.0.ffn.W_1[3, 5]" """
+    step = shown_step(state)
+    if step is None:
+        return ""
+    place = ", ".join(map(str, chosen_cell(state, step)))
+    return f"{chosen_parameter(state, step)}[{place}]"
+
+
+def check_said(state: ViewState) -> str:
+    """How far the check has come and what it has found."""
+    found = found_check(state)
+    if found is None:
+        return tr("step.check.none")
+    wrong = sum(not row.holds for row in found.rows)
+    done, total = len(found.rows), found.total
+    if done < total:
+        return tr("step.check.going", done=done, total=total, wrong=wrong)
+    worst = max(found.rows, key=lambda row: row.worst)
+    if wrong:
+        return tr("step.check.wrong", wrong=wrong, total=total, name=worst.name)
+    return tr("step.check.right", total=total, worst=f"{worst.worst:.1e}")
+
+
+def mistakes_said(state: ViewState) -> tuple[MistakeSaid, ...]:
+    """All mistakes that can be made, and which of them are."""
+    return tuple(
+        MistakeSaid(
+            name,
+            tr(f"step.mistake.{name}"),
+            tr(f"step.mistake.{name}.about"),
+            tr("step.found" if found else "step.not_found") + " " + tr(f"step.mistake.{name}.loss"),
+            name in state.training_step.mistakes,
+        )
+        for name, found in MISTAKES.items()
+    )
+
+
+def loss_curves(state: ViewState) -> Curves | None:
+    """The loss of both trainings, smoothed; None before the first steps are done."""
+    found = found_curves(state)
+    if found is None or len(found.right) < 2:
+        return None
+    lines = []
+    names: tuple[tuple[str, Colour], ...] = (("right", "encoder"), ("wrong", "decoder"))
+    for (key, colour), smooth in zip(names, found.smoothed(SMOOTHED), strict=True):
+        label = tr(f"step.curve.{key}", loss=digits(float(smooth[-1])))
+        lines.append(Line(label, colour, np.arange(1.0, len(smooth) + 1), smooth))
+    title = tr("step.curve.title", n=len(found.right), all=TRIED_STEPS)
+    return Curves(title, tuple(lines), x_title=tr("step.curve.x"))

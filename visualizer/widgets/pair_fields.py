@@ -1,0 +1,101 @@
+"""The pairs that a step is taken on: fields to type in, and what else decides the step."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from visualizer import fonts
+from visualizer.i18n import tr
+from visualizer.widgets.controls import Choice, SeedBox, push_button
+
+
+class PairFields(QWidget):
+    """edited(number, side, text), added(), removed(), drawn(), seedEdited(seed),
+    freshChosen(fresh): what the user does."""
+
+    edited = Signal(int, int, str)
+    added = Signal()
+    removed = Signal()
+    drawn = Signal()
+    seedEdited = Signal(int)
+    freshChosen = Signal(bool)
+
+    def __init__(self, most: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        em = fonts.em(self.font())
+        self.heads = (QLabel(self), QLabel(self))
+        self.rows = tuple((QLineEdit(self), QLineEdit(self)) for _ in range(most))
+        self.add, self.remove, self.draw_pairs = (push_button() for _ in range(3))
+        self.weights, self.seed, self.seed_label = Choice(self), SeedBox(self), QLabel(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(round(0.6 * em))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(round(0.8 * em))
+        grid.setVerticalSpacing(round(0.35 * em))
+        for side, head in enumerate(self.heads):
+            head.setProperty("role", "muted")
+            grid.addWidget(head, 0, side)
+            grid.setColumnStretch(side, 1)
+        for number, fields in enumerate(self.rows):
+            for side, field in enumerate(fields):
+                grid.addWidget(field, number + 1, side)
+                field.textEdited.connect(partial(self.edited.emit, number, side))
+        column.addLayout(grid)
+        row = QHBoxLayout()
+        row.setSpacing(round(0.5 * em))
+        for button in (self.draw_pairs, self.add, self.remove):
+            row.addWidget(button)
+        row.addStretch(1)
+        row.addWidget(self.weights)
+        row.addSpacing(round(0.8 * em))
+        row.addWidget(self.seed_label)
+        row.addWidget(self.seed)
+        column.addLayout(row)
+        self.add.clicked.connect(self.added)
+        self.remove.clicked.connect(self.removed)
+        self.draw_pairs.clicked.connect(self.drawn)
+        self.seed.edited.connect(self.seedEdited)
+        self.weights.chosen.connect(lambda place: self.freshChosen.emit(bool(place)))
+
+    def retranslate(self) -> None:
+        for head, key in zip(self.heads, ("source", "target"), strict=True):
+            head.setText(tr(f"step.{key}"))
+        for fields in self.rows:
+            for field, key in zip(fields, ("source", "target"), strict=True):
+                field.setAccessibleName(tr(f"step.{key}"))
+        self.add.setText(tr("step.add"))
+        self.remove.setText(tr("step.remove"))
+        self.draw_pairs.setText(tr("step.draw"))
+        self.draw_pairs.setToolTip(tr("step.draw.tip"))
+        self.seed_label.setText(tr("step.seed"))
+        self.seed.setToolTip(tr("step.seed.tip"))
+        self.weights.setToolTip(tr("step.weights.tip"))
+
+    def set_pairs(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        for number, fields in enumerate(self.rows):
+            shown = number < len(pairs)
+            for side, field in enumerate(fields):
+                field.setVisible(shown)
+                if shown and field.text() != pairs[number][side]:
+                    field.setText(pairs[number][side])
+                    field.setCursorPosition(0)
+        self.add.setEnabled(0 < len(pairs) < len(self.rows))
+        self.remove.setEnabled(len(pairs) > 1)
+
+    def set_choices(self, seed: int, fresh: bool, draws: bool) -> None:
+        """draws: whether the model's task has a generator"""
+        self.weights.set_options((tr("step.trained"), tr("step.fresh")), int(fresh))
+        self.seed.set_value(seed)
+        self.draw_pairs.setVisible(draws)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter leaves a field, and does not reach the stage."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.focusNextChild()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,73 @@
+"""The formulas of one weight's update, one below the other, with the numbers put in."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+
+from visualizer import fonts
+from visualizer.lenses.step_words import FormulaSaid
+from visualizer.widgets.canvas import LEFT, Canvas, write
+from visualizer.widgets.formula import Formula
+
+MOST, ACROSS = 8, 2
+TITLE = 6.6
+
+
+class LowFormula(Formula):
+    """A formula in a lower line than the stage's own."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(16 * self.em), round(2.0 * self.em))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(round(6 * self.em), round(1.7 * self.em))
+
+
+class UpdateFormulas(Canvas):
+    """Two columns, read downwards; the tooltip of each has all digits of its value."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._said: tuple[FormulaSaid, ...] = ()
+        self.formulas = tuple(LowFormula(self) for _ in range(MOST))
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(0)
+        self._grid = grid
+        lines = MOST // ACROSS
+        for number, formula in enumerate(self.formulas):
+            across, line = divmod(number, lines)
+            grid.addWidget(formula, line, 2 * across + 1)
+        for across in range(ACROSS):
+            grid.setColumnStretch(2 * across + 1, 1)
+            grid.setColumnMinimumWidth(2 * across, round(TITLE * self.em))
+
+    def set_ground(self, role: str) -> None:
+        super().set_ground(role)
+        for formula in self.formulas:
+            formula.set_ground(role)
+
+    def set_formulas(self, said: tuple[FormulaSaid, ...]) -> None:
+        if said == self._said:
+            return
+        self._said = said
+        for number, formula in enumerate(self.formulas):
+            one = said[number] if number < len(said) else None
+            formula.set_tex("" if one is None else one.tex)
+            formula.setToolTip("" if one is None else f"{one.title}: {one.plain}")
+        self.update()
+
+    def relayout(self) -> None:
+        for across in range(ACROSS):
+            self._grid.setColumnMinimumWidth(2 * across, round(TITLE * self.em))
+
+    def paint(self, painter: QPainter) -> None:
+        small = self.face(fonts.SMALL)
+        for one, formula in zip(self._said, self.formulas, strict=False):
+            place = formula.geometry()
+            wide = TITLE * self.em
+            rect = QRectF(place.left() - wide, place.top(), wide, place.height())
+            write(painter, rect, one.title, small, self.theme.muted, LEFT)
