@@ -25,10 +25,24 @@ MODULES = (
     "ops/embedding",
     *(f"checkpoints/{path.stem}" for path in sorted((CORE / "checkpoints").glob("*.py"))),
     *(f"tokenizers/{path.stem}" for path in sorted((CORE / "tokenizers").glob("*.py"))),
+    *(
+        f"training/{name}"
+        for name in (
+            *("cleaning", "data_files", "guard", "held_out", "lab", "lab_data", "lab_run", "loop"),
+            *("problems", "resume", "settings", "snapshots", "splitting", "text_files", "worker"),
+        )
+    ),
 )
 # What is called with a sentence or a part of one -> which arguments.
 SPEAKERS = {
     "CheckpointError": slice(1, 3),
+    "DataFileError": slice(1, 3),
+    # what is impossible and why, and what to do instead
+    "Problem": slice(1, 3),
+    "DivergedError": slice(0, 1),
+    "_stop": slice(1, 2),
+    "stop": slice(0, 1),
+    "Failed": slice(0, 1),
     "error": slice(0, 2),
     "ValueError": slice(0, 1),
     "LookupError": slice(0, 1),
@@ -40,7 +54,7 @@ SPEAKERS = {
     "read_file": slice(1, 2),
 }
 # Tables and functions whose texts are sentences.
-TABLES = ("SIGNATURES",)
+TABLES = ("SIGNATURES", "LEFT_OUT")
 FUNCTIONS = ("misfit", "_short")
 GAP = "{}"
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 FIRST_SHOWN = 5
 LONGEST_SHOWN = 80
 
-# Why a line gave no pair, in the order in which a report tells it.
-KINDS = ("blank", "missing", "empty", "broken", "too_long", "duplicate")
-WORDS = {
-    "blank": "blank lines",
-    "missing": "lines without both columns",
-    "empty": "pairs with an empty side",
-    "broken": "lines that cannot be read",
-    "too_long": "lines that are too long",
-    "duplicate": "lines that repeat an earlier pair",
-}
+# Why a line gave no pair, in the order in which a report tells it, and how it does.
+LEFT_OUT = (
+    ("blank", "{} blank lines (line {})"),
+    ("missing", "{} lines without both columns (line {})"),
+    ("empty", "{} pairs with an empty side (line {})"),
+    ("broken", "{} lines that cannot be read (line {})"),
+    ("too_long", "{} lines that are too long (line {})"),
+    ("duplicate", "{} lines that repeat an earlier pair (line {})"),
+)
+KINDS = tuple(kind for kind, _ in LEFT_OUT)
 
 
 @dataclass
@@ -31,7 +31,7 @@ class LeftOut:
     def __str__(self) -> str:
         places = ", ".join(str(number) for number, _ in self.first)
         more = ", …" if self.count > len(self.first) else ""
-        return f"{self.count:,} {WORDS[self.kind]} (line {places}{more})"
+        return dict(LEFT_OUT)[self.kind].format(f"{self.count:,}", places + more)
 
 
 class CleaningReport:
@@ -58,6 +58,10 @@ class CleaningReport:
         if len(entry.first) < FIRST_SHOWN:
             shown = "…" if text is None else shortened(text)
             entry.first.append((number, shown))
+
+    def stop(self, sentence: str) -> None:
+        """Say why the rest of the file was not read."""
+        self.stopped = sentence
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:

@@ -170,10 +170,12 @@ def read_pairs(
     looks = look(path, reading)
     if not looks.encoding_is_sure:
         meant = ", ".join(shown_encoding(name) for name in looks.other_encodings)
-        found = f"is perhaps in {shown_encoding(looks.encoding)}"
-        if meant:
-            found += f", perhaps in {meant}"
-        raise DataFileError(path, found, "its encoding to be chosen")
+        first = shown_encoding(looks.encoding)
+        raise DataFileError(
+            path,
+            f"is perhaps in {first}, perhaps in {meant}" if meant else f"is perhaps in {first}",
+            "its encoding to be chosen",
+        )
     source, target = looks.columns.index(looks.source), looks.columns.index(looks.target)
     columns = Columns(looks.columns, source, target)
     cleaning = CleaningReport()
@@ -188,17 +190,16 @@ def read_pairs(
         reader.take(row)
         if cleaning.lines % PROGRESS_EVERY == 0:
             report(cleaning)
-        if len(reader.pairs) >= MOST_PAIRS or reader.characters >= MOST_CHARACTERS:
-            cleaning.stopped = f"read up to line {row.number:,}, as far as {MOST_PAIRS:,} pairs go"
-            if len(reader.pairs) < MOST_PAIRS:
-                cleaning.stopped = (
-                    f"read up to line {row.number:,}, as far as {MOST_CHARACTERS:,} characters go"
-                )
+        if len(reader.pairs) >= MOST_PAIRS:
+            cleaning.stop(f"read up to line {row.number:,}, as far as {MOST_PAIRS:,} pairs go")
+        elif reader.characters >= MOST_CHARACTERS:
+            limit = f"{MOST_CHARACTERS:,}"
+            cleaning.stop(f"read up to line {row.number:,}, as far as {limit} characters go")
+        if cleaning.stopped:
             break
     if cleaning.stopped is None and looks.size > MOST_BYTES:
-        cleaning.stopped = (
-            f"read as far as {MOST_BYTES // 2**20} MB go, of {looks.size // 2**20:,} MB"
-        )
+        limit = f"{MOST_BYTES // 2**20}"
+        cleaning.stop(f"read as far as {limit} MB go, of {looks.size // 2**20:,} MB")
     if not reader.pairs:
         raise _nothing_left(path, cleaning)
     report(cleaning)
@@ -270,7 +271,7 @@ def _encoding(path: PathLike, reading: Reading) -> FoundEncoding:
         "".encode(reading.encoding)
     except LookupError:
         raise DataFileError(
-            path, f"there is no encoding {reading.encoding!r}", "one such as utf-8 or gb18030"
+            path, f"there is no encoding {reading.encoding!r}", "one such as UTF-8 or GB18030"
         ) from None
     return FoundEncoding(reading.encoding, True)
 

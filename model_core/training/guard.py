@@ -51,11 +51,10 @@ class Guard:
 
         DivergedError where it makes no sense to go on, with the good parameters put back.
         """
-        if not math.isfinite(loss) or not math.isfinite(gradient_norm):
-            what, value = ("loss", loss) if not math.isfinite(loss) else ("norm", gradient_norm)
-            if what == "norm":
-                what = "gradient norm"
-            self._stop(step, f"the {what} of step {step} is {value}", learning_rate)
+        if not math.isfinite(loss):
+            self._stop(step, f"the loss of step {step} is {loss}", learning_rate)
+        if not math.isfinite(gradient_norm):
+            self._stop(step, f"the gradient norm of step {step} is {gradient_norm}", learning_rate)
         if self._first is None:
             # of the parameters as they were drawn: chance may do worse than guessing alike
             self._first = loss
@@ -93,13 +92,11 @@ class Guard:
     def _stop(self, step: int, found: str, learning_rate: float) -> None:
         for name, value in self._parameters.items():
             value[...] = self._good[name]
-        if learning_rate > FASTEST_USUAL:
-            advice = "a smaller one, such as 0.001, usually helps"
-        else:
-            advice = "a smaller one or a longer warm-up usually helps"
+        is_fast = learning_rate > FASTEST_USUAL
+        advice = "a smaller one, such as 0.001," if is_fast else "a smaller one or a longer warm-up"
         raise DivergedError(
-            f"training stopped: {found}; the learning rate was {learning_rate:.3g}, {advice}; "
-            f"the model is as it was after step {self.good_step}",
+            f"training stopped: {found}; the learning rate was {learning_rate:.3g}, {advice} "
+            f"usually helps; the model is as it was after step {self.good_step}",
             step,
             self.good_step,
         )

@@ -17,7 +17,6 @@ from typing import IO, Any, BinaryIO, Literal, cast
 
 import numpy as np
 
-import model_core
 from model_core.config import ModelConfig
 from model_core.model import Model
 from model_core.parameters import parameter_shapes
@@ -141,10 +140,16 @@ class Training:
 
     # What has happened.
 
-    def poll(self) -> list[Event]:
-        """The events since the last time, the state brought up to date by them."""
+    def poll(self, most: float | None = None) -> list[Event]:
+        """The events since the last time, the state brought up to date by them.
+
+        most: leave the rest for another time after so many seconds; None takes them all
+        """
         events: list[Event] = []
+        end = None if most is None else time.perf_counter() + most
         while True:
+            if end is not None and time.perf_counter() > end:
+                return events
             try:
                 event = self._events.get_nowait()
             except queue.Empty:
@@ -163,7 +168,7 @@ class Training:
         code = self._process.wait()
         self._trace.seek(0)
         trace = self._trace.read().decode("utf-8", "replace")[-LONGEST_TRACE:].strip()
-        last = trace.splitlines()[-1] if trace else "it left no message"
+        last = trace.splitlines()[-1] if trace else "-"
         return Failed(f"the training process has ended by itself (code {code}): {last}")
 
     def _take(self, event: Event) -> None:
@@ -268,7 +273,7 @@ class Training:
 def _spawn(trace: IO[bytes]) -> subprocess.Popen[bytes]:
     # -P keeps whatever lies in the current folder from being taken for a module
     command = [sys.executable, "-P", "-m", "model_core.training.worker"]
-    folder = str(Path(model_core.__file__).resolve().parents[1])
+    folder = str(Path(__file__).resolve().parents[2])
     known = os.environ.get("PYTHONPATH")
     path = folder if not known else os.pathsep.join((folder, known))
     flags = 0

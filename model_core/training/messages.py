@@ -78,8 +78,9 @@ class Loading(msgspec.Struct, frozen=True, tag="loading"):
 class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
     """The run stands at its first step, or where its checkpoint left it.
 
-    report: sentences on what was left out of the data; warning: "" or one about a damaged
-    checkpoint. steps, norms: the history's rows so far, as float64 bytes
+    report: sentences on what was read of a file; left_out: (kind, number, the first few lines and
+    their texts). warning: "" or a sentence about a damaged checkpoint
+    steps, norms: the rows of the history so far, as float64 bytes
     """
 
     title: str
@@ -93,6 +94,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
     n_held_out: int
     too_long: int
     report: list[str]
+    left_out: list[tuple[str, int, list[tuple[int, str]]]]
     warning: str
     layers: list[str]
     steps: bytes
@@ -162,13 +164,15 @@ class Finished(msgspec.Struct, frozen=True, tag="finished"):
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
-    """The run is over for the reason in the sentence.
+    """The run is over for the reason in the sentence; about a file, that is "file: reason".
 
     parameters: float32 bytes of the last good ones, b"" where there are none
     good_step: the step after which they were taken
     """
 
     sentence: str
+    file: str = ""
+    reason: str = ""
     good_step: int = 0
     parameters: bytes = b""
 

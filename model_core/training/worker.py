@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from model_core.checkpoints import CheckpointError
 from model_core.threads import limit_blas_threads
 from model_core.training.cleaning import CleaningReport
 from model_core.training.guard import DivergedError
@@ -78,7 +79,11 @@ class Worker:
             self._serve()
         except DivergedError as error:
             self._tell()
-            self._sender.send(Failed(str(error), error.good_step, self._parameters()))
+            said, kept = str(error), self._parameters()
+            self._sender.send(Failed(said, good_step=error.good_step, parameters=kept))
+        except CheckpointError as error:
+            reason = f"{error.found}, expected {error.expected}"
+            self._sender.send(Failed(str(error), error.file, reason))
         except (ValueError, LookupError, OSError) as error:
             self._sender.send(Failed(str(error)))
         except MemoryError:
@@ -115,6 +120,7 @@ class Worker:
                 n_held_out=len(run.prepared.held_out),
                 too_long=run.prepared.too_long,
                 report=[] if report is None else list(report.sentences()),
+                left_out=[(e.kind, e.count, e.first) for e in report.left_out] if report else [],
                 warning=run.warning,
                 layers=list(run.history.layers),
                 steps=run.history.steps.rows.tobytes(),
