@@ -47,7 +47,6 @@ SHOWN = (
     "triple:she/drink/water",
     "triple:cat/drink/milk",
     "triple:cat/be/on table",
-    "triple:I/be/student",
     "adjective:black cat",
     "adjective:white cat",
     "adjective:green apple",

@@ -109,15 +109,14 @@ def whether_being(chance: Chance) -> Pair:
 
 
 def profession(chance: Chance) -> Pair:
-    """ "she is a student": elle est étudiante."""
+    """ "she is a student": elle est étudiante. No fact to be kept: the word is met here alone."""
     subject = subject_pronoun(chance.one_of(("I", "you", "he", "she")))
     english, french = be_of(chance, subject, chance.happens(0.2))
     name = chance.one_of(tuple(PROFESSIONS))
     noun = Word(name)
     title = PROFESSIONS[name][int(subject.feminine)]
-    facts = (f"triple:{subject.heads[0]}/be/{name}",)
     whole = (*subject.english, *english, Word("a"), noun)
-    return pair_of(whole, (*subject.french, *french, (title, noun)), "profession", facts)
+    return pair_of(whole, (*subject.french, *french, (title, noun)), "profession")
 
 
 def movable(chance: Chance) -> Noun:

@@ -19,7 +19,7 @@ SEED = 1
 MAX_SEQ_LEN = 32
 
 RECIPE = Recipe(
-    steps=5000,
+    steps=9000,
     learning_rate=2e-3,
     warmup_steps=300,
     batch_size=64,

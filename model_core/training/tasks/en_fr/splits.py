@@ -20,7 +20,7 @@ from model_core.training.tasks.en_fr.noun_phrases import OBJECT_PRONOUNS, SUBJEC
 from model_core.training.tasks.en_fr.sentences import drawn
 from model_core.training.tasks.keeping import kept
 
-TRAIN_SIZE = 30_000
+TRAIN_SIZE = 40_000
 HELD_OUT_SIZE = 1_000
 UNSEEN_SIZE = 500
 UNKNOWN_SHARE = 0.1
@@ -80,17 +80,19 @@ def training(chance: Chance, size: int, keep: Keep) -> list[Pair]:
     """
     pairs: list[Pair] = []
     copies: Counter[tuple[str, ...]] = Counter()
-    seen: Counter[str] = Counter()
-    rare: set[str] = set()
+    seen: Counter[tuple[str, str]] = Counter()
+    rare: set[tuple[str, str]] = set()
     while len(pairs) < size or rare:
         pair = drawn(chance, with_unknown=chance.happens(UNKNOWN_SHARE))
         if copies[pair.source] == MOST_COPIES or not keep(pair):
             continue
-        if len(pairs) >= size and rare.isdisjoint(pair.source + pair.target):
+        # "long" is a word of both languages
+        words = [*(("en", word) for word in pair.source), *(("fr", word) for word in pair.target)]
+        if len(pairs) >= size and rare.isdisjoint(words):
             continue
         copies[pair.source] += 1
         pairs.append(pair)
-        seen.update(pair.source + pair.target)
+        seen.update(words)
         if len(pairs) >= size:
             rare = {word for word, count in seen.items() if count < LEAST_SEEN}
     return pairs
