@@ -80,6 +80,7 @@ WINDOW_LAYERS = (
         "visualizer.step_view",
         "visualizer.tree_view",
     ),
+    ("visualizer.drawing",),
 )
 LEAVES = ("model_core.sampling", "model_core.tokenizers", "model_core.bundled", "model_core.chat")
 
@@ -101,6 +102,7 @@ APART = {
     "visualizer.inquiries": ("base",),
 }
 WITHOUT_QT = (
+    "visualizer.drawing",
     "visualizer.inquiries",
     "visualizer.navigation",
     "visualizer.trail",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from visualizer.actions import put_cursor, select_cell
+from visualizer.actions import put_cursor, select_cell, show_page
 from visualizer.state import Cell, Cursor, ViewState, current_tape, current_token, shown_site
 from visualizer.walkthrough import Place, Walk, walk, walk_back
 
@@ -137,17 +137,17 @@ def go_to_record(state: ViewState, site: str, row: int | None = None) -> ViewSta
     tape = current_tape(there)
     if row is not None and tape is not None and tape.direction == "backward":
         sizes = abs(tape[there.cursor.site].value[0, row])
-        return replace(there, page="record", selected=(row, int(sizes.argmax())))
+        return replace(show_page(there, "record"), selected=(row, int(sizes.argmax())))
     if row is not None and not _in_encoder(there):
         there = go_to_token(there, row)
-    return replace(there, page="record")
+    return show_page(there, "record")
 
 
 def look_at(state: ViewState, site: str, cell: Cell) -> ViewState:
     """Go to a record with one of its cells selected; once more lets go of the cell."""
     there = go_to_site(state, site)
     same = there is state and state.selected == cell
-    return select_cell(replace(there, page="record"), None if same else cell)
+    return select_cell(show_page(there, "record"), None if same else cell)
 
 
 def go_to_block(state: ViewState, block_id: str) -> ViewState:

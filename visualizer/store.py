@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from visualizer.actions import restore_inputs
+from visualizer.drawing import drawing
 from visualizer.state import Inputs, ViewState, changed_fields
 
 LONGEST_HISTORY = 200
@@ -63,7 +64,8 @@ class Store(QObject):
         """Around a draw outside `changed`: hands out the state, and no dispatch gets through."""
         self._drawing += 1
         try:
-            yield self._state
+            with drawing():
+                yield self._state
         finally:
             self._drawing -= 1
 

@@ -78,7 +78,7 @@ def _at_record(state: ViewState, site: str, index: tuple[int, ...]) -> ViewState
     assert tape is not None
     axes = tape[site].axes
     row, column = cell_of(axes, index)
-    there = go_to_site(replace(state, page="record", parameter=None), site)
+    there = go_to_site(replace(show_page(state, "record"), parameter=None), site)
     if "H" in axes:
         there = replace(there, head=index[axes.index("H")])
     # a row that decoding has not come to yet is not on show

@@ -21,12 +21,25 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from visualizer import fonts
+from visualizer.drawing import is_drawing
 from visualizer.theme import LIGHT, Theme
 
 CENTRE = Qt.AlignmentFlag.AlignCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NO_PEN = Qt.PenStyle.NoPen
+
+# What Qt sends to a widget that comes or goes under a pointer that rests.
+_POINTING = frozenset(
+    {
+        QEvent.Type.Enter,
+        QEvent.Type.Leave,
+        QEvent.Type.MouseMove,
+        QEvent.Type.HoverEnter,
+        QEvent.Type.HoverLeave,
+        QEvent.Type.HoverMove,
+    }
+)
 
 _INKS: dict[str, QColor] = {}
 
@@ -211,6 +224,22 @@ class Canvas(QWidget):
         self.stamp = stamp
         if self.isVisible() and not self._stale:
             self.painted = stamp
+
+    def event(self, event: QEvent) -> bool:
+        """While panels draw, what is under the pointer changes without its having moved.
+
+        Nothing is said of it then: what was pointed at is let go in silence, and what comes to lie
+        under the pointer is not pointed at before it moves.
+        """
+        if not is_drawing() or event.type() not in _POINTING:
+            return super().event(event)
+        if event.type() is not QEvent.Type.Leave:
+            return True
+        said = self.blockSignals(True)
+        try:
+            return super().event(event)
+        finally:
+            self.blockSignals(said)
 
     def showEvent(self, event: QShowEvent) -> None:
         self._stale = True

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from visualizer import fonts
+from visualizer.drawing import is_drawing
 from visualizer.lenses.numbers import read_number
 from visualizer.theme import Theme
 
@@ -125,7 +126,10 @@ class CellEditor(QLineEdit):
         super().focusOutEvent(event)
         if self.cell is None or event.reason() == Qt.FocusReason.ActiveWindowFocusReason:
             return
-        if read_number(self.text()) is None:
+        if is_drawing():
+            # something else takes the stage: every number that was typed is in already
+            self.forget()
+        elif read_number(self.text()) is None:
             self.cancel()
         else:
             self._take((0, 0))
