@@ -1,5 +1,6 @@
 # make run    set up what is missing and start Glassformer (without a display: draw its walk-through)
 # make test   everything that has to hold before a change lands
+# make check-long  every built-in model trained anew from three seeds; takes most of an hour
 # make bench  speed, as ratios to PyTorch and to a bare window in the same run
 # make clean  forget the set-up
 
@@ -8,7 +9,7 @@ ARGS ?=
 
 python := .venv/bin/python
 
-.PHONY: run test bench clean
+.PHONY: run test check-long bench clean
 
 run: .venv/installed
 	@sh tools/system-libraries.sh run
@@ -22,6 +23,9 @@ test: .venv/installed-test
 	$(python) -m ruff check .
 	$(python) -m mypy
 	$(python) -m pytest $(ARGS)
+
+check-long: .venv/installed
+	$(python) -m tests.long $(ARGS)
 
 bench: .venv/installed
 	@sh tools/system-libraries.sh run
