@@ -12,6 +12,8 @@ from visualizer.widgets.canvas import LEFT, RIGHT, box, ink, write
 from visualizer.widgets.pointing import PointedCanvas
 
 LINE = 1.55
+# The least room for bars behind the columns.
+BAR = 8.0
 
 
 class StepTable(PointedCanvas):
@@ -97,6 +99,11 @@ class StepTable(PointedCanvas):
         return row if 0 <= line < self._fit() and row < count else None
 
     def relayout(self) -> None:
+        """In another height the line that is chosen stays in view."""
+        if self._table is not None and self._table.selected:
+            keys = [row.key for row in self._table.rows]
+            if self._table.selected in keys:
+                self._reveal(keys.index(self._table.selected))
         self._scroll_to(self._first)
 
     # Painting.
@@ -134,7 +141,12 @@ class StepTable(PointedCanvas):
         colour = theme.muted if line.quiet else theme.text
         for text, (left, wide, align) in zip(line.cells, columns, strict=True):
             room = QRectF(left, rect.top(), wide, rect.height())
+            if small.width(text) > wide:
+                # the end of a name says more than its middle
+                text = small.metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, wide)
             write(painter, room, text, small, colour, align)
+        if line.bar is not None:
+            self._draw_bar(painter, line.bar, rect, columns[-1])
         if line.mark:
             self._draw_mark(painter, line.mark, rect)
 
@@ -149,12 +161,30 @@ class StepTable(PointedCanvas):
         marks = 1.6 * em if any(row.mark for row in table.rows) else 0.0
         room = self.width() - 1.2 * em - marks
         taken = sum(widths) - widths[self._wide] + gap * (len(widths) - 1)
-        widths[self._wide] = max(room - taken, 4 * em)
+        barred = any(row.bar is not None for row in table.rows)
+        most = min(widths[self._wide], room - taken - BAR * em) if barred else room - taken
+        widths[self._wide] = max(most, 4 * em)
         found, x = [], 0.4 * em
         for number, wide in enumerate(widths):
             found.append((x, wide, LEFT if number < self._leads else RIGHT))
             x += wide + gap
         return found
+
+    def _draw_bar(
+        self,
+        painter: QPainter,
+        share: float,
+        rect: QRectF,
+        last: tuple[float, float, Qt.AlignmentFlag],
+    ) -> None:
+        """In the room behind the last column."""
+        em = self.em
+        left = last[0] + last[1] + 1.2 * em
+        room = rect.right() - 0.4 * em - left
+        if room > em:
+            wide = max(room * share, 1.0)
+            bar = QRectF(left, rect.top() + 0.35 * em, wide, rect.height() - 0.7 * em)
+            box(painter, bar, self.theme.accent, None, 0.2 * em)
 
     def _draw_mark(self, painter: QPainter, mark: Mark, rect: QRectF) -> None:
         """A tick or a cross, in lines: the font has no such signs."""
