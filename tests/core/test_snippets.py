@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 import re
@@ -252,3 +254,28 @@ def test_variables_have_short_names_that_differ_and_shadow_nothing() -> None:
         (name,) = variable_names([taken])
         assert name.isidentifier() and name != taken
     assert variable_names(["logits@edit", "labels'"]) == ["logits_edit", "labels_"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_number_printed_has_the_type_of_the_one_on_show(dtype: str) -> None:
+    def printed(text: str) -> np.dtype:
+        names: dict[str, Any] = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, "<snippet>", "exec"), names)
+        return np.asarray(names["value"]).dtype
+
+    wrong = []
+    for kind in KINDS:
+        for target in (LOG_PROB, LOSS):
+            gradients = gradients_of(traced(kind, dtype), target)
+            for record in gradients.tape:
+                if printed(record.numpy()) != record.value.dtype:
+                    wrong.append((kind, record.op, record.site))
+            for record in gradients:
+                if printed(record.numpy()) != record.value.dtype:
+                    wrong.append((kind, f"gradient of {record.op}", record.site))
+            for name in gradients.parameters:
+                gradient = gradients.gradient_of(name)
+                if printed(gradients.parameter_snippet(name, None, None).text) != gradient.dtype:
+                    wrong.append((kind, "gradient", name))
+    assert wrong == []
