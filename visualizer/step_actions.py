@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from visualizer.state import ViewState, reads_matrix
-from visualizer.step_view import MOST_PAIRS, StageName
+from visualizer.step_view import MOST_PAIRS, TRIED_STEPS, StageName
 
 LARGEST_SEED = 999_999
 
@@ -101,12 +101,18 @@ def look_at_parameter(
 
 
 def set_checking(state: ViewState, checking: bool) -> ViewState:
-    """Check all gradients, or stop; what is found already stays."""
+    """Check all gradients, or stop. What is found already stays, unless that was all."""
+    found = state.step_check
+    if checking and found is not None and len(found.result.rows) == found.result.total:
+        state = replace(state, step_check=None)
     return _changed(state, checking=checking)
 
 
 def set_trying(state: ViewState, trying: bool) -> ViewState:
-    """Train twice, with the mistakes and without, or stop."""
+    """Train twice, with the mistakes and without, or stop; once all is done, anew."""
+    found = state.mistake_run
+    if trying and found is not None and len(found.result.curves.right) >= TRIED_STEPS:
+        state = replace(state, mistake_run=None)
     return _changed(state, trying=trying and bool(state.training_step.mistakes))
 
 

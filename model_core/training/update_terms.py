@@ -159,11 +159,13 @@ def latex(value: float, digits: int) -> str:
     """A number in LaTeX with so many significant digits, powers of ten written out."""
     if value == 0.0:
         return "0"
-    plain = f"{value:.{digits}g}"
+    # in braces a minus is a sign and no operation, and takes no room to both sides
+    sign = "{-}" if value < 0 else ""
+    plain = f"{abs(value):.{digits}g}"
     if "e" not in plain:
-        return plain
+        return sign + plain
     factor, exponent = plain.split("e")
-    return rf"{factor} \cdot 10^{{{int(exponent)}}}"
+    return rf"{sign}{factor} \cdot 10^{{{int(exponent)}}}"
 
 
 def _bracketed(value: float, digits: int) -> str:

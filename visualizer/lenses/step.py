@@ -25,17 +25,20 @@ Mark = Literal["", "ok", "bad"]
 
 @dataclass(frozen=True)
 class TableRow:
-    """A line of a table. key: what a click on it chooses    quiet: it does not count"""
+    """A line of a table. key: what a click on it chooses    quiet: it does not count
+    bar: how long a bar is behind it, as a share of the longest
+    """
 
     cells: tuple[str, ...]
     key: str = ""
     mark: Mark = ""
     quiet: bool = False
+    bar: float | None = None
 
 
 @dataclass(frozen=True)
 class Table:
-    """heads: of the columns; the first column takes the room that the others leave"""
+    """heads: of the columns"""
 
     heads: tuple[str, ...]
     rows: tuple[TableRow, ...]
@@ -56,6 +59,12 @@ def digits(value: float) -> str:
     text = f"{value:.4g}"
     mantissa, power, exponent = text.partition("e")
     return f"{mantissa}e{int(exponent)}" if power else text
+
+
+def power(value: float) -> str:
+    """Two digits and a power of ten: "2.8e-9"."""
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
 
 
 # Tables.
@@ -94,14 +103,14 @@ def loss_table(state: ViewState) -> Table | None:
     if step is None:
         return None
     words, chances, losses = step.model.tokenizer, step.label_probabilities, step.losses
-    rows = []
+    rows, longest = [], float(np.nanmax(losses)) or 1.0
     for b, t in np.ndindex(*step.batch.labels.shape):
         place = f"{b + state.count_from}.{t + state.count_from}"
         read = words.target_tokens([int(step.batch.target_ids[b, t])])[0]
         label = words.target_tokens([int(step.batch.labels[b, t])])[0]
         if step.counted[b, t]:
             cells = (read, label, digits(float(chances[b, t])), digits(float(losses[b, t])))
-            rows.append(TableRow((place, *cells)))
+            rows.append(TableRow((place, *cells), bar=float(losses[b, t]) / longest))
         else:
             rows.append(TableRow((place, read, label, "", tr("step.hidden")), quiet=True))
     heads = ("position", "reads", "label", "probability", "cost")
@@ -125,7 +134,10 @@ def norms_table(state: ViewState) -> Table | None:
         return None
     falling = sorted(step.norms.items(), key=lambda entry: -entry[1])
     by = step.optimised.coefficient
-    rows = tuple(TableRow((n, digits(size), digits(size * by))) for n, size in falling)
+    longest = falling[0][1] or 1.0
+    rows = tuple(
+        TableRow((n, digits(size), digits(size * by)), bar=size / longest) for n, size in falling
+    )
     return Table((tr("step.parameter"), tr("step.before"), tr("step.after")), rows)
 
 
@@ -151,7 +163,7 @@ def check_table(state: ViewState) -> Table | None:
                 figure(row.gradient, 6),
                 figure(row.difference, 6),
                 f"{row.cells} / {row.size}",
-                f"{row.worst:.1e}",
+                power(row.worst),
             ),
             mark="ok" if row.holds else "bad",
         )
@@ -341,8 +353,8 @@ class CellSaid:
     place: str
 
 
-def mask_cell(state: ViewState, cell: tuple[int, int]) -> CellSaid | None:
-    """How a cell of the dropout mask on show was drawn."""
+def mask_cell(state: ViewState, cell: tuple[int, int], share: int | None = None) -> CellSaid | None:
+    """How a cell of the dropout mask on show was drawn; it has no shares."""
     step, matrix = shown_step(state), mask_picture(state)
     if step is None or matrix is None or matrix.cell_index is None or not _inside(matrix, cell):
         return None
@@ -353,14 +365,16 @@ def mask_cell(state: ViewState, cell: tuple[int, int]) -> CellSaid | None:
     return CellSaid(_cell_name(matrix, cell), (line,), exact(value), _place(site, index))
 
 
-def gradient_cell(state: ViewState, cell: tuple[int, int]) -> CellSaid | None:
-    """How a cell of the gradient on show comes about."""
+def gradient_cell(
+    state: ViewState, cell: tuple[int, int], share: int | None = None
+) -> CellSaid | None:
+    """How a cell of the gradient on show comes about; share: the part that is spelled out."""
     step, matrix = shown_step(state), gradient_picture(state)
     if step is None or matrix is None or matrix.cell_index is None or not _inside(matrix, cell):
         return None
     site, index = chosen_site(state, step), matrix.cell_index(*cell)
     value, places = matrix.values[cell], max(state.decimals, 4)
-    lines = gradient_lines(step.gradients, site, index, digits(float(value)), places)
+    lines = gradient_lines(step.gradients, site, index, digits(float(value)), places, share)
     return CellSaid(_cell_name(matrix, cell), lines, exact(value), _place(site, index))
 
 

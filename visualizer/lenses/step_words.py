@@ -15,11 +15,11 @@ from visualizer.inquiries.step import (
     shown_step,
 )
 from visualizer.lenses.caption import Caption
-from visualizer.lenses.step import chosen_cell, chosen_parameter, digits
+from visualizer.lenses.step import chosen_cell, chosen_parameter, digits, power
 from visualizer.lenses.strips import Colour, Curves, Line
 from visualizer.reasons import translated
 from visualizer.state import ViewState
-from visualizer.step_view import TRIED_STEPS
+from visualizer.step_view import STAGES, TRIED_STEPS
 
 # Which mistakes a gradient check finds; a test compares this with the core's own list.
 MISTAKES: dict[str, bool] = {
@@ -67,7 +67,6 @@ def step_caption(state: ViewState) -> Caption | None:
             norm=digits(step.optimised.norm),
             rate=digits(step.optimised.learning_rate),
         )
-    made = len(state.training_step.mistakes)
     return Caption(
         side="accent",
         side_title=tr("step.side"),
@@ -78,8 +77,17 @@ def step_caption(state: ViewState) -> Caption | None:
         shape=facts,
         formula="",
         sentence=translated(reason) if reason else tr(f"step.about.{stage}"),
-        why=tr("step.made", n=made) if made and not reason else "",
+        why="",
     )
+
+
+def stage_titles(state: ViewState) -> tuple[str, ...]:
+    """The stages in order; behind the mistakes, how many are made on purpose."""
+    made = len(state.training_step.mistakes)
+    titles = [tr(f"step.stage.{stage}") for stage in STAGES]
+    if made:
+        titles[-1] = tr("step.made", title=titles[-1], n=made)
+    return tuple(titles)
 
 
 def update_formulas(state: ViewState) -> tuple[FormulaSaid, ...]:
@@ -128,7 +136,7 @@ def check_said(state: ViewState) -> str:
     worst = max(found.rows, key=lambda row: row.worst)
     if wrong:
         return tr("step.check.wrong", wrong=wrong, total=total, name=worst.name)
-    return tr("step.check.right", total=total, worst=f"{worst.worst:.1e}")
+    return tr("step.check.right", total=total, worst=power(worst.worst))
 
 
 def mistakes_said(state: ViewState) -> tuple[MistakeSaid, ...]:
@@ -138,7 +146,11 @@ def mistakes_said(state: ViewState) -> tuple[MistakeSaid, ...]:
             name,
             tr(f"step.mistake.{name}"),
             tr(f"step.mistake.{name}.about"),
-            tr("step.found" if found else "step.not_found") + " " + tr(f"step.mistake.{name}.loss"),
+            tr(
+                "step.effect",
+                check=tr("step.found" if found else "step.not_found"),
+                loss=tr(f"step.mistake.{name}.loss"),
+            ),
             name in state.training_step.mistakes,
         )
         for name, found in MISTAKES.items()

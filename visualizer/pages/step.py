@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
+from model_core.ops.base import Origin
 from visualizer import step_actions
 from visualizer.i18n import tr
-from visualizer.inquiries.step import current_step, found_check
+from visualizer.inquiries.step import current_step, refusal
 from visualizer.lenses import step as lens
 from visualizer.lenses import step_words as said
 from visualizer.lenses.caption import Caption
@@ -45,7 +46,7 @@ class StepPage(Page):
     shows_cell = False
     shows_gradients = False
     hides_right = True
-    word_lines = 2
+    word_lines = 1
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
         super().__init__(store, cell, parent)
@@ -57,6 +58,10 @@ class StepPage(Page):
         self.norms, self.checks = StepTable(), StepTable()
         self.mask, self.gradient = HeatMap(), HeatMap()
         self.changes = (HeatMap(), HeatMap(), HeatMap())
+        self.heads = (SectionHead(), SectionHead(), SectionHead())
+        # the cell that was pointed at last, and which part of its gradient is spelled out
+        self._pointed: tuple[int, int] = (0, 0)
+        self._share: int | None = None
         self.cells = (CellLine(), CellLine())
         self.sentences = (Choice(), Choice())
         self.bars, self.formulas = NormBars(), UpdateFormulas()
@@ -88,7 +93,7 @@ class StepPage(Page):
         self.carriers = (*self.tables.values(), *heatmaps, self.bars, self.curves, self.formulas)
         for canvas in (*self.tables.values(), *self.cells, self.bars, self.curves, self.checked):
             canvas.set_ground("surface")
-        for canvas in (self.weight, self.formulas):
+        for canvas in (self.weight, self.formulas, *self.heads):
             canvas.set_ground("surface")
         self._connect()
 
@@ -134,7 +139,7 @@ class StepPage(Page):
         row.setSpacing(round(0.6 * em))
         left, inside = card(whole)
         inside.addWidget(self.weights)
-        row.addWidget(left, 28)
+        row.addWidget(left, 27)
         right = QVBoxLayout()
         right.setSpacing(round(0.5 * em))
         upper, inside = card(whole)
@@ -144,11 +149,15 @@ class StepPage(Page):
         right.addWidget(upper)
         lower, inside = card(whole)
         pictures = QHBoxLayout()
-        for heatmap in self.changes:
-            pictures.addWidget(heatmap, 1)
+        for head, heatmap in zip(self.heads, self.changes, strict=True):
+            column = QVBoxLayout()
+            column.setSpacing(0)
+            column.addWidget(head)
+            column.addWidget(heatmap, 1)
+            pictures.addLayout(column, 1)
         inside.addLayout(pictures)
         right.addWidget(lower, 1)
-        row.addLayout(right, 72)
+        row.addLayout(right, 73)
         return whole
 
     def _made_check(self) -> QWidget:
@@ -187,7 +196,9 @@ class StepPage(Page):
         for choice in self.sentences:
             choice.chosen.connect(lambda place: dispatch(do.look_at_sentence, place))
         for number, heatmap in enumerate((self.mask, self.gradient)):
-            heatmap.cellHovered.connect(lambda r, c, n=number: self._tell_cell(n, (r, c)))
+            heatmap.cellHovered.connect(lambda r, c, n=number: self._point_at(n, (r, c)))
+        self.cells[1].linkClicked.connect(self._on_link)
+        self.cells[1].shareClicked.connect(self._on_share)
         for heatmap in self.changes:
             heatmap.cellClicked.connect(self._on_weight)
         self.check.clicked.connect(self._on_check)
@@ -225,7 +236,7 @@ class StepPage(Page):
             return
         stage = state.training_step.stage
         place = STAGES.index(stage)
-        self.stages.set_options(tuple(tr(f"step.stage.{name}") for name in STAGES), place)
+        self.stages.set_options(said.stage_titles(state), place)
         self.parts.setCurrentIndex(place)
         getattr(self, f"_draw_{stage}")(state)
 
@@ -233,6 +244,7 @@ class StepPage(Page):
         view = state.training_step
         self.fields.set_pairs(step_actions.pairs_of(state))
         self.fields.set_choices(view.seed, view.fresh, pairs_of(state.model) is not None)
+        self.batch.set_empty_text("" if refusal(state) else tr("step.waiting"))
         self.batch.set_table(lens.batch_table(state))
 
     def _draw_forward(self, state: ViewState) -> None:
@@ -258,6 +270,8 @@ class StepPage(Page):
         self.weight.set_texts(tr("step.weight"), said.weight_name(state))
         self.formulas.set_formulas(said.update_formulas(state))
         pictures = lens.weight_pictures(state)
+        for head, key in zip(self.heads, ("before", "update", "after"), strict=True):
+            head.set_texts(tr(f"step.weight_{key}"))
         for number, heatmap in enumerate(self.changes):
             picture = None if pictures is None else pictures[number]
             heatmap.set_matrix(picture)
@@ -265,12 +279,11 @@ class StepPage(Page):
                 heatmap.set_selected((picture.current_row or 0, picture.current_column or 0))
 
     def _draw_check(self, state: ViewState) -> None:
-        going, found = state.training_step.checking, found_check(state)
+        going = state.training_step.checking
         self.checks.set_table(lens.check_table(state))
         self.checked.set_sentences(said.check_said(state))
         self.check.setText(tr("step.check.stop" if going else "step.check.button"))
-        done = found is not None and len(found.rows) == found.total
-        self.check.setEnabled(going or (current_step(state) is not None and not done))
+        self.check.setEnabled(going or current_step(state) is not None)
 
     def _draw_mistakes(self, state: ViewState) -> None:
         view = state.training_step
@@ -289,12 +302,17 @@ class StepPage(Page):
         choice.setVisible(count > 1)
         matrix = (self.mask, self.gradient)[number].matrix
         if matrix is not None:
-            self._tell_cell(number, (0, 0))
+            self._point_at(number, (0, 0))
         else:
             self.cells[number].clear()
 
-    def _tell_cell(self, number: int, cell: tuple[int, int]) -> None:
-        told = (lens.mask_cell, lens.gradient_cell)[number](self.store.state, cell)
+    def _point_at(self, number: int, cell: tuple[int, int]) -> None:
+        self._pointed, self._share = cell, None
+        self._tell_cell(number)
+
+    def _tell_cell(self, number: int) -> None:
+        tell = (lens.mask_cell, lens.gradient_cell)[number]
+        told = tell(self.store.state, self._pointed, self._share)
         if told is not None:
             full = tr("hover.exact", value=told.exact)
             self.cells[number].set_lines(told.name, told.lines, full, told.place)
@@ -317,6 +335,16 @@ class StepPage(Page):
             count = max(len(step_actions.pairs_of(state)), 1)
             pairs = draw(state.training_step.drawn, count)
             self.store.dispatch(step_actions.take_pairs, pairs)
+
+    def _on_link(self, origin: Origin) -> None:
+        """To the gradient that a number was read from."""
+        step = current_step(self.store.state)
+        if step is not None and origin.of == "gradient" and origin.name in step.gradient_sizes:
+            self.store.dispatch(step_actions.look_at_site, origin.name)
+
+    def _on_share(self, share: int) -> None:
+        self._share = share if share >= 0 else None
+        self._tell_cell(1)
 
     def _on_weight(self, row: int, column: int) -> None:
         state, matrix = self.store.state, self.changes[0].matrix

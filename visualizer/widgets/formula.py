@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from typing import ClassVar
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, QTimer
 from PySide6.QtGui import QPainter, QPixmap
@@ -51,7 +52,12 @@ def _worker() -> ThreadPoolExecutor:
 
 
 class Formula(Canvas):
-    """Shows LaTeX; blank until it is typeset, the text itself where that fails."""
+    """Shows LaTeX; blank until it is typeset, the text itself where that fails.
+
+    TYPE: its size, in parts of the font's
+    """
+
+    TYPE: ClassVar[float] = 1.42
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -117,12 +123,13 @@ class Formula(Canvas):
     def _pixmap(self, svg: bytes, room: QRectF) -> QPixmap:
         """At the type size of a heading, smaller where the widget is too narrow or too low."""
         ratio = self.devicePixelRatioF()
-        key = (self._tex, self.theme.text, room.width(), room.height(), self.em, ratio)
+        size = self.TYPE * self.em
+        key = (self._tex, self.theme.text, room.width(), room.height(), size, ratio)
         if key in _pixmaps:
             return _pixmaps[key]
         renderer = QSvgRenderer(QByteArray(svg))
         natural = renderer.defaultSize()
-        scale = 1.42 * self.em / TYPESET_PIXELS
+        scale = size / TYPESET_PIXELS
         scale = min(
             scale,
             room.width() / max(natural.width(), 1),

@@ -11,22 +11,29 @@ from visualizer.lenses.step_words import FormulaSaid
 from visualizer.widgets.canvas import LEFT, Canvas, write
 from visualizer.widgets.formula import Formula
 
-MOST, ACROSS = 8, 2
-TITLE = 6.6
+MOST = 8
+TITLE = 7.2
 
 
 class LowFormula(Formula):
-    """A formula in a lower line than the stage's own."""
+    """A formula in smaller type than the stage's own; a fraction takes more room in height."""
+
+    TYPE = 1.08
+
+    def set_tex(self, tex: str, plain: str = "") -> None:
+        if ("frac" in tex) != ("frac" in self._tex):
+            self.updateGeometry()
+        super().set_tex(tex, plain)
 
     def sizeHint(self) -> QSize:
-        return QSize(round(16 * self.em), round(2.0 * self.em))
+        return QSize(round(16 * self.em), round((2.15 if "frac" in self._tex else 1.5) * self.em))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(round(6 * self.em), round(1.7 * self.em))
+        return QSize(round(6 * self.em), self.sizeHint().height())
 
 
 class UpdateFormulas(Canvas):
-    """Two columns, read downwards; the tooltip of each has all digits of its value."""
+    """One below the other; the tooltip of each has all digits of its value."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,13 +44,10 @@ class UpdateFormulas(Canvas):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(0)
         self._grid = grid
-        lines = MOST // ACROSS
         for number, formula in enumerate(self.formulas):
-            across, line = divmod(number, lines)
-            grid.addWidget(formula, line, 2 * across + 1)
-        for across in range(ACROSS):
-            grid.setColumnStretch(2 * across + 1, 1)
-            grid.setColumnMinimumWidth(2 * across, round(TITLE * self.em))
+            grid.addWidget(formula, number, 1)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnMinimumWidth(0, round(TITLE * self.em))
 
     def set_ground(self, role: str) -> None:
         super().set_ground(role)
@@ -61,8 +65,7 @@ class UpdateFormulas(Canvas):
         self.update()
 
     def relayout(self) -> None:
-        for across in range(ACROSS):
-            self._grid.setColumnMinimumWidth(2 * across, round(TITLE * self.em))
+        self._grid.setColumnMinimumWidth(0, round(TITLE * self.em))
 
     def paint(self, painter: QPainter) -> None:
         small = self.face(fonts.SMALL)
