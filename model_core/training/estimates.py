@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from model_core.config import ModelConfig
-from model_core.ops import MergeHeads, PaddingMask, SplitHeads
 from model_core.parameters import parameter_count
 from model_core.training.batching import Example, epoch, n_batches
 from model_core.training.lab_data import Facts, Prepared
-from model_core.training.loop import KEPT_TAPES, Trainer
+from model_core.training.loop import KEPT_BYTES, KEPT_TAPES, Trainer
 from model_core.training.settings import Settings
-from model_core.transformer import build_plan
+from model_core.training.tape_memory import BYTES, tape_bytes
 
-BYTES = 4
 # Values, gradients, clipped gradients, Adam's two moments, its two working vectors, the guard's.
 COPIES_OF_PARAMETERS = 8
-# Records that are views of others or a bit for a number.
-WITHOUT_MEMORY = (SplitHeads, MergeHeads, PaddingMask)
 # The walk back holds, at its widest, about this share of a tape's records besides.
 SHARE_OF_GRADIENTS = 0.5
 MOST_BATCHES_TRIED = 6
@@ -56,9 +50,10 @@ def estimate(settings: Settings, facts: Facts) -> Estimate:
     config = settings.sized(facts.n_source_tokens, facts.n_target_tokens)
     count = parameter_count(config)
     shapes = batch_shapes(settings, facts)
-    tapes = sorted((tape_bytes(config, settings, *shape) for shape in set(shapes)), reverse=True)
-    memory = count * BYTES * COPIES_OF_PARAMETERS + sum(tapes[:KEPT_TAPES])
-    memory += int(SHARE_OF_GRADIENTS * max(tapes, default=0))
+    dropout = settings.dropout
+    tapes = sorted((tape_bytes(config, dropout, shape) for shape in set(shapes)), reverse=True)
+    memory = count * BYTES * COPIES_OF_PARAMETERS + min(sum(tapes[:KEPT_TAPES]), KEPT_BYTES)
+    memory += int((1 + SHARE_OF_GRADIENTS) * max(tapes, default=0))
     fitting = max(1, facts.n_train - facts.longer_than(settings.max_seq_len))
     return Estimate(
         parameters=count,
@@ -109,19 +104,3 @@ def batch_shapes(settings: Settings, facts: Facts) -> list[tuple[int, int, int]]
         (len(rows), max(len(e.source) for e in rows), max(len(e.target) for e in rows) + 1)
         for rows in epoch(examples, settings.batch_size, np.random.default_rng(0))
     ]
-
-
-def tape_bytes(
-    config: ModelConfig, settings: Settings, batch: int, source: int, target: int
-) -> int:
-    """The memory of all records of a pass over one batch."""
-    sizes = dict(zip("1BST", (1, batch, source, target), strict=True))
-    sizes["H"], sizes["K"] = config.n_heads, config.d_head
-    sizes["D"], sizes["F"], sizes["V"] = config.d_model, config.d_ff, config.tgt_vocab_size
-    sizes["H*K"] = config.n_heads * config.d_head
-    plan = build_plan(config, "float32", settings.dropout)
-    return sum(
-        BYTES * math.prod(sizes[axis] for axis in line.axes)
-        for line in plan.instructions
-        if not isinstance(line.op, WITHOUT_MEMORY)
-    )

@@ -101,12 +101,18 @@ class LabData:
         words = self.tokenizer(settings)
         sizes = (len(words.source_vocabulary), len(words.target_vocabulary))
         if self.module is not None:
-            model = _without_layers(words)
-            train, held = self.examples(model)
-            aligned = any(e.aligned is not None for e in train[:100])
-            return Facts(len(train), len(held), *sizes, _lengths(train), aligned)
-        every = max(1, len(self.train) // PAIRS_LOOKED_AT)
-        lengths = _lengths(encoded(self.train[::every], words))
+            model, splits = _without_layers(words), getattr(self.dataset, "splits", None)
+            if splits is None:
+                train, held = self.examples(model)
+                n_train, n_held = len(train), len(held)
+            else:
+                n_train, n_held = len(splits["train"]), len(splits.get("held_out", ()))
+                some = _evenly(splits["train"])
+                part = replace(self.dataset, splits={"train": some})
+                train = list(self.module.examples(part, model))
+            aligned = any(e.aligned is not None for e in train)
+            return Facts(n_train, n_held, *sizes, _lengths(train), aligned)
+        lengths = _lengths(encoded(_evenly(self.train), words))
         return Facts(len(self.train), len(self.held_out), *sizes, lengths)
 
 
@@ -242,6 +248,11 @@ def fingerprint_of(examples: Sequence[Example]) -> str:
         for ids in (example.source, example.target, example.aligned or ()):
             digest.update(np.asarray([len(ids), *ids], dtype="<i4").tobytes())
     return digest.hexdigest()
+
+
+def _evenly(pairs: Sequence[Any]) -> Sequence[Any]:
+    """Some of the pairs, where there are many."""
+    return pairs[:: max(1, len(pairs) // PAIRS_LOOKED_AT)]
 
 
 def _lengths(examples: Sequence[Example]) -> np.ndarray:

@@ -23,11 +23,14 @@ from model_core.training.optimiser import (
     clipped_norm,
     learning_rate_at,
 )
+from model_core.training.tape_memory import tape_bytes
 from model_core.transformer import Dropout
 
 Array = np.ndarray[Any, Any]
 
+# What finished tapes may take together, so many of them and so many bytes.
 KEPT_TAPES = 48
+KEPT_BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,7 @@ class Trainer:
         # one finished tape a shape: its arrays are written over by the next batch of that shape;
         # only of the shapes met last, for those of all lengths together would fill gigabytes
         self._finished: dict[tuple[int, ...], Tape] = {}
+        self._sizes: dict[tuple[int, ...], int] = {}
         self._held_out: HeldOut | None = None
         self._evaluate_every = 0
         self.norms_every = 0
@@ -187,9 +191,7 @@ class Trainer:
         self.step += 1
         self._batches_done += 1
         guided = float(tape["alignment_loss"].value) if recipe.guided else None
-        self._finished[shape] = tape
-        if len(self._finished) > KEPT_TAPES:
-            del self._finished[next(iter(self._finished))]
+        self._keep(shape, tape)
         due = _is_due(self.step, self._evaluate_every, recipe.steps)
         return Progress(
             self.step,
@@ -203,6 +205,17 @@ class Trainer:
             layer_norms(model.parameters, self._adam.update) if measured else (),
             self.evaluate() if due else None,
         )
+
+    def _keep(self, shape: tuple[int, ...], tape: Tape) -> None:
+        """Put a finished tape by for the next batch of its shape, and give up the oldest ones."""
+        if shape not in self._sizes:
+            self._sizes[shape] = tape_bytes(self.model.config, self.recipe.dropout, shape)
+        self._finished[shape] = tape
+        while len(self._finished) > 1 and (
+            len(self._finished) > KEPT_TAPES
+            or sum(self._sizes[kept] for kept in self._finished) > KEPT_BYTES
+        ):
+            del self._finished[next(iter(self._finished))]
 
     def _next_batch(self) -> Batch:
         chosen = next(self._batches, None)
