@@ -29,6 +29,7 @@ MODULES = (
         f"training/{name}"
         for name in (
             *("cleaning", "data_files", "guard", "held_out", "lab", "lab_data", "lab_run", "loop"),
+            *("pairs",),
             *("problems", "resume", "settings", "snapshots", "splitting", "text_files", "worker"),
         )
     ),

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from model_core.chat import source_of
 from model_core.gradients import GradientTape, Target
 from model_core.model import Model
 from model_core.ops import DropoutMask, Explanation, Operand
@@ -21,14 +20,14 @@ from model_core.ops.base import Array, Index
 from model_core.parameters import pack_projections
 from model_core.runner import Runner
 from model_core.tape import Tape, checked_index
-from model_core.training.batching import Batch, Example, collate
+from model_core.training.batching import Batch
 from model_core.training.loop import Recipe, forward, record_losses
 from model_core.training.mistakes import NO_CORRECTION, altered_plan, checked
 from model_core.training.optimiser import Adam, Moments, clip_gradients, learning_rate_at
+from model_core.training.pairs import Pairs, batch_of
 
 # A number, what streams are spawned from, or the state of a stream, as training keeps it.
 Seed = int | np.random.SeedSequence | dict[str, Any]
-Pairs = Sequence[tuple[str, str]]
 # What is added to the norm before it divides, in `clip_gradients`.
 NORM_GUARD = 1e-6
 
@@ -290,37 +289,6 @@ def stream_of(seed: Seed) -> np.random.Generator:
     stream = np.random.default_rng()
     stream.bit_generator.state = seed
     return stream
-
-
-def batch_of(model: Model, pairs: Pairs) -> Batch:
-    """Pairs of source and target text as one padded batch without alignments.
-
-    ValueError with a sentence where there is none to make.
-    """
-    words = model.tokenizer
-    return collate(examples_of(model, pairs), words.pad_id, words.start_id, words.end_id)
-
-
-def examples_of(model: Model, pairs: Pairs) -> list[Example]:
-    """Pairs of source and target text as ids; ValueError as `batch_of` has it."""
-    words, config = model.tokenizer, model.config
-    if not config.n_decoder_layers or config.input == "matrix":
-        raise ValueError("this model has no decoder to train")
-    if not pairs:
-        raise ValueError("there is no pair to train on")
-    examples = []
-    for number, (source, target) in enumerate(pairs, 1):
-        if not target.strip():
-            raise ValueError(f"pair {number} has no target text")
-        read = words.encode_source(source_of(model.card, source)).ids
-        wanted = words.encode_target(target).ids
-        longest = max(len(read), len(wanted) + 1)
-        if longest > config.max_seq_len:
-            raise ValueError(
-                f"pair {number} has {longest} tokens, the model reads at most {config.max_seq_len}"
-            )
-        examples.append(Example(read, wanted))
-    return examples
 
 
 def _name_tokens(tape: Tape, model: Model) -> None:

@@ -10,7 +10,8 @@ import pytest
 from model_core.ops import EVALUATION_NAMES
 from model_core.training.batching import Batch, Example, collate, epoch
 from model_core.training.loop import GuidedHead, Recipe, Trainer
-from model_core.training.step import batch_of, glass_step
+from model_core.training.pairs import batch_of
+from model_core.training.step import glass_step
 from model_core.training.step_check import check_step
 from model_core.training.update_terms import explain_update
 from model_core.transformer import Dropout

@@ -232,7 +232,7 @@ def _tried(
     cancelled: Cancelled,
 ) -> Trying | None:
     from model_core.training.mistake_runs import loss_curves
-    from model_core.training.step import examples_of
+    from model_core.training.pairs import examples_of
     from model_core.training.step_sources import drawn_examples, recipe_of
 
     end = time.perf_counter() + PIECE

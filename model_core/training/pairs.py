@@ -1,0 +1,42 @@
+"""Pairs of texts, as somebody types them, made into a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from model_core.chat import source_of
+from model_core.model import Model
+from model_core.training.batching import Batch, Example, collate
+
+Pairs = Sequence[tuple[str, str]]
+
+
+def batch_of(model: Model, pairs: Pairs) -> Batch:
+    """Pairs of source and target text as one padded batch without alignments.
+
+    ValueError with a sentence where there is none to make.
+    """
+    words = model.tokenizer
+    return collate(examples_of(model, pairs), words.pad_id, words.start_id, words.end_id)
+
+
+def examples_of(model: Model, pairs: Pairs) -> list[Example]:
+    """Pairs of source and target text as ids; ValueError as `batch_of` has it."""
+    words, config = model.tokenizer, model.config
+    if not config.n_decoder_layers or config.input == "matrix":
+        raise ValueError("this model has no decoder to train")
+    if not pairs:
+        raise ValueError("there is no pair to train on")
+    examples = []
+    for number, (source, target) in enumerate(pairs, 1):
+        if not target.strip():
+            raise ValueError(f"pair {number} has no target text")
+        read = words.encode_source(source_of(model.card, source)).ids
+        wanted = words.encode_target(target).ids
+        longest = max(len(read), len(wanted) + 1)
+        if longest > config.max_seq_len:
+            raise ValueError(
+                f"pair {number} has {longest} tokens, the model reads at most {config.max_seq_len}"
+            )
+        examples.append(Example(read, wanted))
+    return examples
