@@ -24,6 +24,7 @@ from visualizer.engine import Engine, one_sentence
 from visualizer.garbage import GarbageCollector
 from visualizer.inputs import chooses_otherwise
 from visualizer.inquirer import Inquirer
+from visualizer.laboratory import Laboratory
 from visualizer.lenses.remarks import say_remarks, say_saved
 from visualizer.main_window import MainWindow
 from visualizer.preparation import Preparation
@@ -36,7 +37,7 @@ FIRST_MODEL = "en-zh"
 FIRST_SIZE = (1600, 1000)
 READING_TIME = 8000  # milliseconds that a good word stays
 # Words about what went well go by themselves.
-FADING = ("notice.saved", "notice.copied")
+FADING = ("notice.saved", "notice.copied", "notice.written", "notice.kept")
 # A slider shows at once what it changes. Where decoding what follows from it takes longer than a
 # frame or two, it begins once the slider rests; all in milliseconds.
 LONG_RUN, RESTED = 40, 80
@@ -77,6 +78,7 @@ class Session(QObject):
         self._rested.timeout.connect(self._on_rested)
         self._preparation = Preparation(engine)
         self.inquirer = Inquirer(window.store, parent=self)
+        self.laboratory = Laboratory(window.store, parent=self)
         # how the model that is being opened takes the stage
         self._show_opened: Callable[[ViewState, ModelEntry], ViewState] = actions.open_model
         self._asked_for: str | Path = ""
@@ -136,6 +138,7 @@ class Session(QObject):
         self._rested.stop()
         self._preparation.stop()
         self.inquirer.shutdown()
+        self.laboratory.shutdown()
         self.engine.shutdown()
         if self.settings is not None:
             self.settings.remember(self.store.state)
@@ -305,6 +308,7 @@ def main(checkpoint: Path | str | None = None, verbose: bool = False) -> int:
     session = Session(window, engine, settings)
     place_window(window, settings)
     window.show()
+    session.laboratory.look_for_unfinished()
     last = settings.last
     if checkpoint is not None:
         session.open(checkpoint)

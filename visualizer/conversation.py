@@ -85,7 +85,7 @@ def opening(entry: Any, page: str) -> dict[str, Any]:
     """What a model that is opened begins with: a chat model with its chat, page being shown."""
     if chat_rules(entry) is not None:
         page = "chat"
-    elif page in ("chat", "parameter"):
+    elif page in ("chat", "parameter", "train"):
         page = "record"
     return {"conversation": Conversation(), "page": page}
 

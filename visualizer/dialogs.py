@@ -50,13 +50,31 @@ def ask_for_arrays(parent: QWidget, suggestion: Path) -> Path | None:
     return path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
 
 
+def ask_for_pairs(parent: QWidget) -> Path | None:
+    """The file of pairs that the user picks to train on."""
+    filters = f"{tr('lab.file.filter')} (*.tsv *.csv *.jsonl *.txt);;{tr('ui.open.all')} (*)"
+    name, _ = QFileDialog.getOpenFileName(parent, tr("lab.file.pick_title"), "", filters)
+    return Path(name) if name else None
+
+
+def ask_for_table(parent: QWidget, suggestion: Path) -> Path | None:
+    """Where the user wants the history of a training written."""
+    filters = f"{tr('lab.table')} (*.csv)"
+    title = tr("lab.table.title")
+    name, _ = QFileDialog.getSaveFileName(parent, title, str(suggestion), filters)
+    if not name:
+        return None
+    path = Path(name)
+    return path if path.suffix else path.with_name(f"{path.name}.csv")
+
+
 def suggested_target(state: ViewState) -> tuple[Path, tuple[str, ...]]:
     """A place for the model in use and the endings that it can be saved with."""
     entry = state.model
     assert entry is not None
     endings = (".npz",) if reads_matrix(entry) else (".safetensors", ".json")
     near = state.file or entry.path
-    stem = near.stem if near is not None else entry.bundled
+    stem = near.stem if near is not None else entry.bundled or entry.name
     # a name that every file system takes
     stem = re.sub(r'[\\/:*?"<>|\s]+', "-", stem).strip("-.") or "model"
     if state.file is None:

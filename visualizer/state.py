@@ -13,6 +13,7 @@ from visualizer.bench import Bench as Bench
 from visualizer.conversation import Conversation
 from visualizer.inputs import Inputs as Inputs
 from visualizer.inputs import Strategy as Strategy
+from visualizer.lab import Lab
 from visualizer.runs import FreeRun as FreeRun
 from visualizer.runs import Outcome as Outcome
 from visualizer.runs import Run as Run
@@ -25,7 +26,16 @@ Cell = tuple[int, int]
 # What can take the stage: the record at the cursor, all layers, the attentions linked, all heads,
 # the logit lens, a parameter.
 PageName = Literal[
-    "record", "layers", "attention", "heads", "lens", "parameter", "step", "decoding", "chat"
+    "record",
+    "layers",
+    "attention",
+    "heads",
+    "lens",
+    "parameter",
+    "step",
+    "decoding",
+    "chat",
+    "train",
 ]
 Showing = Literal["values", "gradients"]
 # What the panel at the right shows where there is no room for both.
@@ -180,6 +190,7 @@ class ViewState:
     linked: Linked = field(default_factory=Linked)
     bench: Bench = field(default_factory=Bench)
     conversation: Conversation = field(default_factory=Conversation)
+    lab: Lab = field(default_factory=Lab)
     trail: tuple[Station, ...] = ()
     gradients: Found | None = None
     audit: Found | None = None

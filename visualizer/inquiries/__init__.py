@@ -7,6 +7,13 @@ from visualizer.inquiries.base import Inquiry
 from visualizer.inquiries.difference import DifferenceInquiry
 from visualizer.inquiries.gradients import GradientsInquiry
 from visualizer.inquiries.hypothesis import HypothesisInquiry
+from visualizer.inquiries.lab import (
+    CheckInquiry,
+    FactsInquiry,
+    FilmInquiry,
+    LookInquiry,
+    TimingInquiry,
+)
 from visualizer.inquiries.lens import LensInquiry
 from visualizer.inquiries.paths import PathsInquiry
 from visualizer.inquiries.step import MistakeInquiry, StepCheckInquiry, StepInquiry
@@ -21,4 +28,9 @@ ALL_INQUIRIES: tuple[type[Inquiry], ...] = (
     StepInquiry,
     StepCheckInquiry,
     MistakeInquiry,
+    LookInquiry,
+    FactsInquiry,
+    FilmInquiry,
+    CheckInquiry,
+    TimingInquiry,
 )

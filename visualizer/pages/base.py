@@ -26,6 +26,7 @@ class Page(Plain):
         its own
     shows_gradients: whether there are gradients to be chosen in place of the values
     hides_right: whether it has the room of the panels at the right as well
+    own_heading: whether it has a heading of its own, and no formula or words above it
     word_lines: how many lines of plain words lie above it
     ahead: of the fields that change before a run has come, those that it shows
     carriers: the canvases that carry the run's numbers (see panels.base.Panel)
@@ -36,6 +37,7 @@ class Page(Plain):
     shows_cell: ClassVar[bool] = True
     shows_gradients: ClassVar[bool] = True
     hides_right: ClassVar[bool] = False
+    own_heading: ClassVar[bool] = False
     word_lines: ClassVar[int] = 2
     ahead: ClassVar[frozenset[str]] = frozenset()
 

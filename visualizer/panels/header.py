@@ -7,14 +7,14 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from visualizer import actions, fonts
+from visualizer import actions, fonts, lab_actions
 from visualizer.cards import about, title_of
 from visualizer.i18n import tr
 from visualizer.lenses.caption import unknown_reason
 from visualizer.menus import Menu, model_menu, view_menu
 from visualizer.panels.base import Panel
 from visualizer.sentences import generator_of
-from visualizer.state import ViewState, card_examples, reads_matrix, some_words
+from visualizer.state import ModelEntry, ViewState, card_examples, reads_matrix, some_words
 from visualizer.store import Store
 from visualizer.widgets.controls import push_button
 from visualizer.widgets.model_button import ModelButton
@@ -46,13 +46,20 @@ class HeaderPanel(Panel):
         self.model = ModelButton()
         self.field = SentenceField()
         self.examples, self.new_sentence, self.reset = (push_button() for _ in range(3))
-        self.open, self.view = push_button(), push_button()
+        self.open, self.train, self.view = push_button(), push_button(), push_button()
         row = QHBoxLayout(self)
         row.setContentsMargins(round(em), round(0.6 * em), round(em), round(0.6 * em))
         row.setSpacing(round(0.7 * em))
         row.addWidget(self.model)
         row.addWidget(self.field, 1)
-        for button in (self.reset, self.examples, self.new_sentence, self.open, self.view):
+        for button in (
+            self.reset,
+            self.examples,
+            self.new_sentence,
+            self.open,
+            self.train,
+            self.view,
+        ):
             row.addWidget(button)
         self.model.clicked.connect(self._on_model)
         self.field.edited.connect(self._on_edited)
@@ -61,6 +68,7 @@ class HeaderPanel(Panel):
         self.new_sentence.clicked.connect(self._on_new_sentence)
         self.reset.clicked.connect(self._on_reset)
         self.open.clicked.connect(self.browse)
+        self.train.clicked.connect(self._on_train)
         self.view.clicked.connect(self._on_view)
 
     def retranslate(self) -> None:
@@ -71,6 +79,8 @@ class HeaderPanel(Panel):
         self.reset.setText(tr("ui.matrix.reset"))
         self.open.setText(tr("ui.open"))
         self.open.setToolTip(tr("ui.open.tip"))
+        self.train.setText(tr("lab.open"))
+        self.train.setToolTip(tr("lab.open.tip"))
         self.view.setText("⋯")
         self.view.setToolTip(tr("ui.settings"))
         self.view.setAccessibleName(tr("ui.settings"))
@@ -92,7 +102,7 @@ class HeaderPanel(Panel):
             self.model.set_model(tr("ui.model"), "")
         else:
             config = entry.model.config
-            origin = tr("ui.model.bundled" if entry.path is None else "ui.model.file")
+            origin = tr(_origin(entry))
             summary = tr(
                 "ui.model.summary",
                 origin=origin,
@@ -140,11 +150,21 @@ class HeaderPanel(Panel):
         state, opened, made = self.store.state, self.openChosen.emit, self.choicesMade.emit
         model_menu(self, state, opened, made, commands).below(self.model)
 
+    def _on_train(self) -> None:
+        self.store.dispatch(lab_actions.toggle_lab)
+
     def _on_view(self) -> None:
         menu = view_menu(self, self.store)
         menu.command(f"{tr('ui.help')}\tF1", self.keysWanted.emit)
         menu.command(f"{tr('glossary.title')}\tF2", self.glossaryWanted.emit)
         menu.below(self.view)
+
+
+def _origin(entry: ModelEntry) -> str:
+    """Where a model is from: a file, this program, or a training."""
+    if entry.path is not None:
+        return "ui.model.file"
+    return "ui.model.bundled" if entry.bundled else "lab.origin"
 
 
 def _hint(state: ViewState) -> str:

@@ -27,6 +27,7 @@ from visualizer.pages.lens import LensPage
 from visualizer.pages.parameter import ParameterPage
 from visualizer.pages.record import RecordPage
 from visualizer.pages.step import StepPage
+from visualizer.pages.train import TrainPage
 from visualizer.panels.base import Panel
 from visualizer.state import (
     FIELDS,
@@ -71,6 +72,7 @@ WATCHED = POINTER | {
     "inputs",
     "bench",
     "conversation",
+    "lab",
     "tree",
     "growing",
     "paths",
@@ -81,7 +83,7 @@ WATCHED = POINTER | {
     "mistake_run",
 }
 # Of these a page tells whether it shows them before their run has come.
-AHEAD = frozenset({"inputs", "bench", "tree", "growing", "paths", "hypothesis"})
+AHEAD = frozenset({"inputs", "bench", "lab", "tree", "growing", "paths", "hypothesis"})
 # What may change without the heading and the words above the page being read anew.
 QUIET = POINTER | {"selected", "editing", "audit", "difference", "check"}
 PAGES: tuple[type[Page], ...] = (
@@ -93,10 +95,20 @@ PAGES: tuple[type[Page], ...] = (
     DecodingPage,
     StepPage,
     ChatPage,
+    TrainPage,
     ParameterPage,
 )
 # The pages that have a tab of their own, and those that belong under another's.
-TABS: tuple[PageName, ...] = ("chat", "record", "layers", "attention", "lens", "decoding", "step")
+TABS: tuple[PageName, ...] = (
+    "chat",
+    "record",
+    "layers",
+    "attention",
+    "lens",
+    "decoding",
+    "step",
+    "train",
+)
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
 
 
@@ -106,6 +118,18 @@ class PageStack(QStackedLayout):
     def minimumSize(self) -> QSize:
         page = self.currentWidget()
         return QSize() if page is None else page.minimumSizeHint()
+
+
+class ToolStack(QStackedLayout):
+    """What stands at the right of the formula; no room at all above a page with its own heading."""
+
+    is_needed = True
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() if self.is_needed else QSize()
+
+    def minimumSize(self) -> QSize:
+        return super().minimumSize() if self.is_needed else QSize()
 
 
 class StagePanel(Panel):
@@ -139,7 +163,7 @@ class StagePanel(Panel):
         self._chips: tuple[Chip, ...] = ()
         self.pages: dict[PageName, Page] = {}
         self.body = PageStack()
-        self.tools = QStackedLayout()
+        self.tools = ToolStack()
         self.tools.addWidget(self.ops)
         for kind in PAGES:
             page = kind(store, self.cell, self)
@@ -239,6 +263,10 @@ class StagePanel(Panel):
 
     def _fit_words(self, page: Page) -> None:
         """No more room above a page that needs it than what stands there takes."""
+        for widget in (self.breadcrumb, self.formula, self.words):
+            widget.setVisible(not page.own_heading)
+        self.tools.is_needed = not page.own_heading
+        self.tools.invalidate()
         self.words.set_lines(page.word_lines)
         low, policy = page.word_lines < 2, self.ops.sizePolicy()
         policy.setVerticalPolicy(policy.Policy.Ignored if low else policy.Policy.Minimum)
@@ -286,6 +314,8 @@ class StagePanel(Panel):
         self._draw_tools(state)
         if words is None:
             self.breadcrumb.clear()
+            if self.page.own_heading:
+                return
             self.formula.set_tex("")
             self.words.set_sentences()
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
@@ -15,10 +17,12 @@ from visualizer.widgets.controls import push_button
 class NoticeBar(QWidget):
     """One sentence, details on demand, a button to put it away; hidden while there is none.
 
-    dismissed() when the user puts it away (the bar hides itself).
+    dismissed() when the user puts it away (the bar hides itself); answered(i) with the i-th of the
+    answers that there are to choose from.
     """
 
     dismissed = Signal()
+    answered = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,6 +41,11 @@ class NoticeBar(QWidget):
         self.details.hide()
         row = QHBoxLayout()
         row.addWidget(self.sentence, 1)
+        self.answers = tuple(push_button() for _ in range(2))
+        for number, button in enumerate(self.answers):
+            button.hide()
+            button.clicked.connect(partial(self._answer, number))
+            row.addWidget(button)
         row.addWidget(self.more)
         row.addWidget(self.close_button)
         column = QVBoxLayout(self)
@@ -68,6 +77,15 @@ class NoticeBar(QWidget):
         self.details.hide()
         self._colour()
         self.setVisible(bool(sentence))
+
+    def set_answers(self, *words: str) -> None:
+        """Buttons to answer the sentence with."""
+        for number, button in enumerate(self.answers):
+            button.setVisible(number < len(words))
+            button.setText(words[number] if number < len(words) else "")
+
+    def _answer(self, number: int, _checked: bool = False) -> None:
+        self.answered.emit(number)
 
     def set_theme(self, theme: Theme) -> None:
         self.theme = theme

@@ -1,0 +1,247 @@
+"""What the training lab asks for beside the window: a file's look, its report, facts, the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from visualizer import lab_actions, lab_orders
+from visualizer.inquiries.base import Cancelled, Inquiry
+from visualizer.lab import Check, FileImport, Subject
+from visualizer.lab_film import checked, missing_steps, shots_of
+from visualizer.state import ViewState
+
+# So many snapshots are looked at before what they show is shown.
+AT_ONCE = 4
+# Steps are tried for so many seconds.
+TRIED = 0.8
+
+
+class NoLongerWanted(Exception):
+    """Raised inside the reading of a file to end it."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why something cannot be had, in the core's own sentence."""
+
+    reason: str
+
+
+def attempted(work: Callable[[], Any]) -> Any:
+    """What the work gives; what is wrong with a stranger's data is an answer too."""
+    try:
+        return work()
+    except NoLongerWanted:
+        return None
+    except (ValueError, OSError) as error:
+        return Refusal(" ".join(str(error).split()))
+
+
+def _file(state: ViewState) -> FileImport | None:
+    lab = state.lab
+    return lab.file if state.page == "train" and lab.step in ("file", "choose") else None
+
+
+def _subject(state: ViewState) -> Subject | None:
+    lab = state.lab
+    return lab.subject if state.page == "train" and lab.step == "settings" else None
+
+
+class LookInquiry(Inquiry):
+    """How the chosen file would be read."""
+
+    delay = 60
+
+    def wanted(self, state: ViewState) -> Hashable | None:
+        file = _file(state)
+        return None if file is None or file.refusal else (file.path, file.reading)
+
+    def answered(self, state: ViewState) -> Hashable | None:
+        return None
+
+    def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
+        from model_core.training.data_files import look, read_pairs
+
+        file = state.lab.file
+        assert file is not None
+        path, reading = file.path, file.reading
+
+        def find(cancelled: Cancelled) -> Any:
+            def check(_report: object) -> None:
+                if cancelled():
+                    raise NoLongerWanted
+
+            found = look(path, reading)
+            if not found.encoding_is_sure:
+                return found, None
+            return found, read_pairs(path, found.reading, check)[1]
+
+        return lambda cancelled: attempted(lambda: find(cancelled))
+
+    def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
+        path, reading = key  # type: ignore[misc]
+        if isinstance(result, Refusal):
+            return lab_actions.refuse_file(state, path, result.reason)
+        if result is None:
+            return state
+        return lab_actions.show_look(state, reading, *result)
+
+
+class Shelf:
+    """The data read last, for whoever needs them under other settings."""
+
+    def __init__(self) -> None:
+        self._wanted: Hashable = None
+        self._data: Any = None
+
+    def data(self, subject: Subject, cancelled: Cancelled) -> Any:
+        from model_core.training.lab_data import load
+
+        def check(_report: object) -> None:
+            if cancelled():
+                raise NoLongerWanted
+
+        settings = subject.settings
+        wanted = (subject.source, settings.seed, settings.held_out_share)
+        if self._wanted != wanted:
+            self._data = load(subject.source, settings, check)
+            self._wanted = wanted
+        return self._data
+
+
+SHELF = Shelf()
+
+
+def example_of(data: Any) -> tuple[str, str] | None:
+    """A pair to watch a training by: the first one held out, else the first of all."""
+    from model_core.training.tasks import new_sentence
+
+    if data.module is None:
+        pairs = data.held_out or data.train
+        return (pairs[0].source, pairs[0].target) if pairs else None
+    splits = getattr(data.dataset, "splits", None)
+    if splits is None or not splits.get("held_out"):
+        return new_sentence(data.title, 0), ""
+    pair = splits["held_out"][0]
+    return pair.source_text, pair.target_text
+
+
+class FactsInquiry(Inquiry):
+    """What the settings are judged by: how many pairs, how long, how many tokens."""
+
+    delay = 150
+
+    def wanted(self, state: ViewState) -> Hashable | None:
+        subject = _subject(state)
+        return None if subject is None else lab_actions.facts_key(subject)
+
+    def answered(self, state: ViewState) -> Hashable | None:
+        subject = _subject(state)
+        known = None if subject is None else subject.facts_key
+        return known if isinstance(known, tuple) else None
+
+    def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
+        subject = state.lab.subject
+        assert subject is not None
+
+        def find(cancelled: Cancelled) -> Any:
+            data = SHELF.data(subject, cancelled)
+            return data.facts(subject.settings), example_of(data)
+
+        return lambda cancelled: attempted(lambda: find(cancelled))
+
+    def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
+        if isinstance(result, Refusal):
+            return lab_actions.refuse_subject(state, key, result.reason)
+        return state if result is None else lab_actions.show_facts(state, key, *result)
+
+
+class TimingInquiry(Inquiry):
+    """How long a step takes, by trying a few once the settings rest."""
+
+    delay = 900
+
+    def wanted(self, state: ViewState) -> Hashable | None:
+        subject = _subject(state)
+        if subject is None or subject.facts is None or state.lab.is_training:
+            return None
+        if subject.unread or subject.facts_key != lab_actions.facts_key(subject):
+            return None
+        return lab_actions.timing_key(subject)
+
+    def answered(self, state: ViewState) -> Hashable | None:
+        subject = _subject(state)
+        known = None if subject is None else subject.seconds_key
+        return known if isinstance(known, tuple) else None
+
+    def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
+        subject = state.lab.subject
+        assert subject is not None and subject.facts is not None
+        facts = subject.facts
+
+        def find(cancelled: Cancelled) -> Any:
+            from model_core.training.estimates import estimate, timed
+            from model_core.training.lab_data import prepare
+            from model_core.training.problems import problems
+
+            settings = subject.settings
+            if problems(settings, facts):
+                return None
+            prepared = prepare(SHELF.data(subject, cancelled), settings)
+            if cancelled():
+                return None
+            return timed(estimate(settings, facts), prepared, settings, TRIED).seconds_per_step
+
+        return lambda cancelled: attempted(lambda: find(cancelled))
+
+    def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
+        if not isinstance(result, float):
+            return state
+        return lab_actions.show_timing(state, key, result)
+
+
+class FilmInquiry(Inquiry):
+    """What the snapshots make of the probe, a few at a time: those first that are on show."""
+
+    def wanted(self, state: ViewState) -> Hashable | None:
+        lab = state.lab
+        if state.page != "train" or lab.step != "training" or lab.training is None or not lab.probe:
+            return None
+        missing = missing_steps(lab)[:AT_ONCE]
+        return (lab.training.number, lab.probe, missing) if missing else None
+
+    def answered(self, state: ViewState) -> Hashable | None:
+        return None
+
+    def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
+        lab = state.lab
+        return lambda cancelled: attempted(lambda: shots_of(lab, cancelled))
+
+    def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
+        number, probe, _ = key  # type: ignore[misc]
+        if isinstance(result, Refusal):
+            return lab_orders.refuse_probe(state, probe, result.reason)
+        return lab_orders.take_shots(state, number, probe, result)
+
+
+class CheckInquiry(Inquiry):
+    """The gradients of a step against finite differences, once asked for."""
+
+    def wanted(self, state: ViewState) -> Hashable | None:
+        check = state.lab.check
+        return check if check is not None and check.results is None and not check.reason else None
+
+    def answered(self, state: ViewState) -> Hashable | None:
+        return None
+
+    def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
+        lab = state.lab
+        return lambda cancelled: attempted(lambda: checked(lab, cancelled))
+
+    def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
+        assert isinstance(key, Check)
+        if isinstance(result, Refusal):
+            return lab_orders.take_check(state, key, None, result.reason)
+        return lab_orders.take_check(state, key, result)

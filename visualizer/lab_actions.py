@@ -1,0 +1,205 @@
+"""What one does in the training lab before there is a training: (ViewState, ...) -> ViewState."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from visualizer import actions
+from visualizer.lab import FileImport, Lab, Order, Step, Subject
+from visualizer.state import ViewState
+
+if TYPE_CHECKING:
+    from model_core.training.data_files import Look, Reading
+    from model_core.training.lab_data import Facts
+    from model_core.training.settings import Settings
+
+# The built-in tasks in the order of their cards; those that there are not are left out.
+TASKS = ("reverse", "dates", "numbers", "en-zh", "en-fr", "chat-zh")
+# Which settings the facts about the data depend on.
+OF_THE_DATA = ("tokenizer", "min_count", "vocab_size", "held_out_share", "seed", "tying")
+
+
+def toggle_lab(state: ViewState) -> ViewState:
+    """The training lab takes the stage, or gives it back to the record at the cursor."""
+    return actions.toggle_page(state, "train")
+
+
+def with_lab(state: ViewState, **values: Any) -> ViewState:
+    """The lab with other values."""
+    return replace(state, lab=replace(state.lab, **values))
+
+
+def ordered(lab: Lab, kind: str, value: Any = None) -> Lab:
+    """The lab with something new to be done beside the window."""
+    return replace(lab, order=Order(lab.order.number + 1, kind, value))
+
+
+def go_to(state: ViewState, step: Step) -> ViewState:
+    """Another step of the lab; to the training only where there is one."""
+    lab = state.lab
+    missing = {"training": lab.training, "settings": lab.subject, "file": lab.file}
+    if step == lab.step or (step in missing and missing[step] is None):
+        return state
+    return with_lab(state, step=step)
+
+
+# The choice of data.
+
+
+def choose_task(state: ViewState, name: str) -> ViewState:
+    """A built-in task is to be learned, with the settings that its own model was made with."""
+    from model_core.training.lab_data import TaskSource, task_settings
+
+    subject = Subject(TaskSource(name), name, task_settings(name))
+    return with_lab(state, step="settings", subject=subject)
+
+
+def choose_file(state: ViewState, path: Path) -> ViewState:
+    """A file of pairs is to be looked at; everything about it is found out."""
+    from model_core.training.data_files import Reading
+
+    shown = actions.dismiss_notice(actions.show_page(state, "train"))
+    return with_lab(shown, step="file", file=FileImport(str(path), Reading()))
+
+
+def set_reading(state: ViewState, **values: Any) -> ViewState:
+    """The file is to be read another way; what is None is found out."""
+    file = state.lab.file
+    if file is None:
+        return state
+    import msgspec
+
+    reading = msgspec.structs.replace(file.reading, **values)
+    if reading == file.reading:
+        return state
+    return with_lab(state, file=replace(file, reading=reading, report=None, refusal=""))
+
+
+def swap_columns(state: ViewState) -> ViewState:
+    """Source and target the other way round."""
+    file = state.lab.file
+    if file is None or file.look is None:
+        return state
+    return set_reading(state, source=file.look.target, target=file.look.source)
+
+
+def show_look(state: ViewState, reading: Reading, look: Look, report: Any) -> ViewState:
+    """How the file looks, and the report of all its lines, None where they were not read."""
+    file = state.lab.file
+    if file is None or file.path != look.path or file.reading != reading:
+        return state
+    return with_lab(state, file=replace(file, look=look, report=report, refusal=""))
+
+
+def refuse_file(state: ViewState, path: str, reason: str, details: str = "") -> ViewState:
+    """The file cannot be read as wished: one sentence; whatever is open stays open."""
+    file = state.lab.file
+    if file is None or file.path != path:
+        return state
+    name = Path(path).name
+    reason = reason.removeprefix(f"{name}: ").removeprefix(f"{path}: ")
+    noted = actions.show_notice(state, "error.pairs", "error", details, file=name, reason=reason)
+    # what could be read before, or was never seen: back to the choice
+    step: Step = "file" if file.look is not None else "choose"
+    return with_lab(noted, step=step, file=replace(file, report=None, refusal=reason))
+
+
+def accept_file(state: ViewState) -> ViewState:
+    """The file as it is looked at is what is to be learned."""
+    from model_core.training.data_files import file_name
+    from model_core.training.lab_data import FileSource
+    from model_core.training.settings import Settings
+
+    file = state.lab.file
+    if file is None or file.look is None or file.report is None:
+        return state
+    subject = Subject(
+        FileSource(file.path, file.look.reading), file_name(file.path), Settings(warmup_steps=0)
+    )
+    return with_lab(state, step="settings", subject=suggested(subject, file.report.pairs))
+
+
+def suggested(subject: Subject, n_pairs: int) -> Subject:
+    """Settings that suit so many pairs: small data are gone through more often."""
+    import msgspec
+
+    steps_per_epoch = max(1, n_pairs // 64)
+    epochs = min(max(2500 // steps_per_epoch, 3), 200)
+    warmup = min(200, epochs * steps_per_epoch // 10)
+    settings = msgspec.structs.replace(subject.settings, epochs=epochs, warmup_steps=warmup)
+    return replace(subject, settings=settings)
+
+
+# The settings.
+
+
+def set_setting(state: ViewState, name: str, value: Any) -> ViewState:
+    """One of the settings has another value."""
+    subject = state.lab.subject
+    if subject is None:
+        return state
+    import msgspec
+
+    settings = msgspec.structs.replace(subject.settings, **{name: value})
+    unread = tuple(entry for entry in subject.unread if entry[0] != name)
+    if settings == subject.settings and unread == subject.unread:
+        return state
+    return with_lab(state, subject=replace(subject, settings=settings, unread=unread))
+
+
+def leave_unread(state: ViewState, name: str, text: str) -> ViewState:
+    """What stands in a field is no value; the setting stays, and training waits."""
+    subject = state.lab.subject
+    if subject is None or (name, text) in subject.unread:
+        return state
+    others = tuple(entry for entry in subject.unread if entry[0] != name)
+    return with_lab(state, subject=replace(subject, unread=(*others, (name, text))))
+
+
+def use_settings(state: ViewState, settings: Settings) -> ViewState:
+    """All settings at once: those of a preset."""
+    subject = state.lab.subject
+    if subject is None:
+        return state
+    return with_lab(state, subject=replace(subject, settings=settings, unread=()))
+
+
+def facts_key(subject: Subject) -> tuple[Any, ...]:
+    """What the facts about the data depend on."""
+    return (
+        subject.source,
+        *(getattr(subject.settings, name) for name in OF_THE_DATA),
+    )
+
+
+def show_facts(
+    state: ViewState, key: Any, facts: Facts, example: tuple[str, str] | None = None
+) -> ViewState:
+    """The facts about the data have been found, and a pair to watch a training by."""
+    subject = state.lab.subject
+    if subject is None or facts_key(subject) != key:
+        return state
+    return with_lab(state, subject=replace(subject, facts=facts, facts_key=key, example=example))
+
+
+def timing_key(subject: Subject) -> tuple[Any, ...]:
+    """What the time of a step depends on."""
+    return subject.source, subject.settings
+
+
+def show_timing(state: ViewState, key: Any, seconds: float) -> ViewState:
+    """A few steps with these settings were tried."""
+    subject = state.lab.subject
+    if subject is None or timing_key(subject) != key:
+        return state
+    return with_lab(state, subject=replace(subject, seconds_a_step=seconds, seconds_key=key))
+
+
+def refuse_subject(state: ViewState, key: Any, reason: str) -> ViewState:
+    """The data cannot be had (any more)."""
+    subject = state.lab.subject
+    if subject is None or facts_key(subject) != key:
+        return state
+    return actions.show_notice(state, "error.lab", "error", reason=reason)

@@ -1,0 +1,156 @@
+"""From a snapshot to a model and what it makes of the probe; the check of gradients. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from visualizer.cards import bundled_title
+from visualizer.i18n import has, tr
+from visualizer.lab import (
+    MOST_FRAMES,
+    Lab,
+    Shot,
+    Training,
+    chosen_steps,
+    marked_step,
+    shown_step,
+    snapshot_steps,
+)
+from visualizer.state import ModelEntry
+
+if TYPE_CHECKING:
+    from model_core.model import Model
+
+# The step whose gradients are checked has so many pairs at most.
+CHECKED_PAIRS = 4
+ATTENTIONS = (".cross_attn.weights", ".self_attn.weights")
+
+
+def model_at(training: Training, step: int) -> Model:
+    """The model as a snapshot has it; LookupError where it was given up since."""
+    from model_core.model import Model
+    from model_core.parameters import parameter_shapes
+    from model_core.training.snapshots import Film
+
+    if training.final is not None and step == training.step:
+        # not what the film has rounded
+        final: Model = training.final.model
+        return final
+    config = training.config
+    assert config is not None
+    for frame in training.snapshots:
+        if frame.step == step:
+            film = Film(parameter_shapes(config), 2**62, 1, "float32")
+            film.add(step, frame.flat)
+            return Model(config, film.snapshot(0), training.tokenizer, card_of(training))
+    raise LookupError(f"the snapshot of step {step:,} is no longer kept")
+
+
+def card_of(training: Training) -> dict[str, Any]:
+    """What can be said of a snapshot: its name, and something to try it with."""
+    card: dict[str, Any] = {"title": training.subject.title}
+    if training.evaluation is not None:
+        card["examples"] = [shown.source for shown in training.evaluation.shown]
+    guided = training.subject.settings
+    if guided.alignment_loss:
+        site = f"decoder.layers.{guided.alignment_layer}.cross_attn.weights"
+        card["guided_head"] = {"site": site, "head": guided.alignment_head}
+    return card
+
+
+def task_name(title: str) -> str:
+    """What a training is called: by its task, or as the bundled model, or by its own title."""
+    key = f"lab.task.{title}.title"
+    return tr(key) if has(key) else bundled_title(title, title)
+
+
+def name_of(training: Training) -> str:
+    """What a training is called, in the language in use."""
+    return task_name(training.subject.title)
+
+
+def entry_at(training: Training, step: int) -> ModelEntry:
+    """A snapshot as a model that can take the stage; the last one as it was kept."""
+    if training.final is not None and step == training.step:
+        final: ModelEntry = training.final
+        return final
+    title = tr("lab.snapshot", name=name_of(training), step=f"{step:,}")
+    return ModelEntry(model_at(training, step), title)
+
+
+def missing_steps(lab: Lab) -> tuple[int, ...]:
+    """The snapshots whose picture of the probe is not known yet, the most wanted ones first."""
+    known = {shot.step for shot in lab.shots if shot.probe == lab.probe}
+    here, steps = shown_step(lab), snapshot_steps(lab)
+    wanted = [here, marked_step(lab) if lab.view == "pair" else None]
+    wanted += chosen_steps(steps, MOST_FRAMES)
+    missing = (step for step in wanted if step is not None and step not in known)
+    return tuple(dict.fromkeys(missing))
+
+
+def shots_of(lab: Lab, cancelled: Callable[[], bool], most: int = 4) -> tuple[Shot, ...]:
+    """What the next few snapshots make of the probe; ValueError where it cannot be read."""
+    training = lab.training
+    assert training is not None
+    shots = []
+    for step in missing_steps(lab)[:most]:
+        if cancelled():
+            break
+        shots.append(shot_of(model_at(training, step), step, lab.probe, lab.expected))
+    return tuple(shots)
+
+
+def shot_of(model: Model, step: int, probe: str, expected: str | None) -> Shot:
+    """What a model makes of the probe: its own output, and how it came to it."""
+    encoding = model.tokenizer.encode_source(probe)
+    limit = model.config.max_seq_len
+    if len(encoding.ids) > limit:
+        raise ValueError(f"the sentence has {len(encoding.ids)} tokens, the model reads {limit}")
+    if expected is not None:
+        # as the model's own output is written
+        expected = model.tokenizer.decode(model.tokenizer.encode_target(expected).ids)
+    done = model.generate(probe, max_new_tokens=_longest(model, expected))
+    tape = done.tape
+    sites = [site for site in tape.sites if site.endswith(ATTENTIONS)]
+    return Shot(
+        step,
+        probe,
+        {site: tape[site].value[0] for site in sites},
+        tuple(tape.target_tokens),
+        tuple(tape.predicted_tokens),
+        tuple(tape.source_tokens),
+        done.text,
+        expected=expected,
+    )
+
+
+def _longest(model: Model, expected: str | None) -> int | None:
+    """A model that has learned nothing yet does not know when to stop."""
+    if expected is None:
+        return min(model.config.max_seq_len, 40)
+    return min(model.config.max_seq_len, len(model.tokenizer.encode_target(expected).ids) + 4)
+
+
+def checked(lab: Lab, cancelled: Callable[[], bool]) -> tuple[Any, ...]:
+    """Every parameter's gradient, in a step with the shown weights, against finite differences.
+
+    ValueError where there is no pair to take a step with.
+    """
+    from dataclasses import replace
+
+    from model_core.training.step import glass_step
+    from model_core.training.step_check import check_step
+
+    training, asked = lab.training, lab.check
+    assert training is not None and asked is not None
+    pairs = []
+    if training.evaluation is not None:
+        pairs = [(s.source, s.expected) for s in training.evaluation.shown][:CHECKED_PAIRS]
+    if not pairs and lab.probe and lab.expected:
+        pairs = [(lab.probe, lab.expected)]
+    settings = training.subject.settings
+    # without alignments, which nobody knows of the pairs
+    recipe = replace(settings.recipe(1), guided=None)
+    step = glass_step(model_at(training, asked.step), pairs, recipe, settings.seed)
+    return tuple(check_step(step, cells=4, cancelled=cancelled))

@@ -1,0 +1,106 @@
+"""What the process that trains tells, as values of the lab's training. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from visualizer.lab import Subject
+
+if TYPE_CHECKING:
+    from model_core.training import lab as core
+
+
+@dataclass(frozen=True, eq=False)
+class Unfinished:
+    """A training that was not ended properly: where it lies, what it is of, how far it has come."""
+
+    path: Path
+    subject: Subject
+    step: int
+
+
+def unfinished_at(path: Path) -> Unfinished | None:
+    """What can be gone on with at a place; None where that is nothing."""
+    import msgspec
+
+    from model_core.training.lab_data import DataSource, FileSource
+    from model_core.training.resume import latest_run
+    from model_core.training.settings import Settings
+
+    try:
+        saved, _ = latest_run(path)
+        source = msgspec.convert(saved.description.source, DataSource)
+        settings = msgspec.convert(saved.description.settings, Settings)
+    except (ValueError, OSError):
+        return None
+    title = Path(source.path).name if isinstance(source, FileSource) else source.name
+    return Unfinished(path, Subject(source, title, settings), saved.position.step)
+
+
+def news(kind: str, event: Any) -> dict[str, Any]:
+    """What an event changes of a training; the process's own state tells the rest."""
+    taken = TAKEN.get(kind)
+    return {} if taken is None else taken(event)
+
+
+def _started(event: Any) -> dict[str, Any]:
+    from model_core.config import ModelConfig
+    from model_core.parameters import parameter_count
+    from model_core.tokenizers import from_dict
+
+    config = ModelConfig.from_dict(event.config)
+    count = parameter_count(config)
+    return {
+        "config": config,
+        "tokenizer": from_dict(event.tokenizer),
+        "total": event.total_steps,
+        "n_parameters": count,
+        "n_bytes": 4 * count,
+        "too_long": event.too_long,
+    }
+
+
+def _steps(event: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {"last": event.rows[-1]}
+    norms = [row.norms for row in event.rows if row.norms]
+    if norms:
+        values["norms"] = norms[-1]
+    evaluations = [row.evaluation for row in event.rows if row.evaluation is not None]
+    if evaluations:
+        values["evaluation"] = evaluations[-1]
+        shown = evaluations[-1].shown
+        if shown:
+            values["probe"] = (shown[0].source, shown[0].expected)
+    return values
+
+
+TAKEN: dict[str, Callable[[Any], dict[str, Any]]] = {"Started": _started, "Steps": _steps}
+
+
+def finished(event: Any) -> dict[str, Any]:
+    """The training is over, by itself or because it was stopped."""
+    return {"status": "finished" if event.is_whole else "stopped", "card": event.card}
+
+
+STATUSES = {"loading": "starting", "running": "running", "paused": "paused"}
+
+
+def standing(client: core.Training) -> dict[str, Any]:
+    """Where the process stands: its history, its film, its pace."""
+    values: dict[str, Any] = {
+        "step": client.step,
+        "steps": client.history.steps.rows,
+        "seconds_a_step": client.seconds_per_step,
+    }
+    if client.film is not None:
+        values |= {
+            "snapshots": tuple(client.film.frames),
+            "bytes_kept": client.film.n_bytes,
+            "budget": client.start.film_budget,
+        }
+    if client.state in STATUSES:
+        values["status"] = STATUSES[client.state]
+    return values

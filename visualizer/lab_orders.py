@@ -1,0 +1,275 @@
+"""A training from its beginning to its end, and its film: (ViewState, ...) -> ViewState.
+
+What has to be done beside the window is an order in the state; whoever trains takes it from there
+and brings the news.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from visualizer import actions
+from visualizer.lab import (
+    Attention,
+    Check,
+    Lab,
+    LabView,
+    Shot,
+    Training,
+    marked_step,
+    shown_step,
+    snapshot_steps,
+)
+from visualizer.lab_actions import ordered, with_lab
+from visualizer.state import ModelEntry, Station, ViewState
+
+# The notice that offers to go on with a training.
+UNFINISHED = "notice.unfinished"
+Command = Literal["pause", "resume", "one_batch", "stop"]
+
+# Orders.
+
+
+def begin(state: ViewState) -> ViewState:
+    """Train what is chosen with the settings as they are; one that is under way is given up."""
+    lab = state.lab
+    subject = lab.subject
+    if subject is None or subject.unread:
+        return state
+    told = ordered(lab, "start", subject)
+    begun = fresh(told, Training(told.order.number, subject))
+    if subject.example is not None:
+        begun = replace(begun, probe=subject.example[0], expected=subject.example[1] or None)
+    return replace(state, lab=begun)
+
+
+def take_up(state: ViewState) -> ViewState:
+    """Go on with the training that was not ended properly."""
+    lab = state.lab
+    if lab.unfinished is None:
+        return state
+    told = ordered(lab, "take_up", lab.unfinished)
+    training = Training(told.order.number, lab.unfinished.subject)
+    shown = actions.dismiss_notice(actions.show_page(state, "train"))
+    return replace(shown, lab=replace(fresh(told, training), unfinished=None))
+
+
+def discard(state: ViewState) -> ViewState:
+    """Forget the training that was not ended properly."""
+    lab = state.lab
+    if lab.unfinished is None:
+        return state
+    told = ordered(lab, "discard", lab.unfinished)
+    return replace(actions.dismiss_notice(state), lab=replace(told, unfinished=None))
+
+
+def offer(state: ViewState, unfinished: Any) -> ViewState:
+    """A training was not ended properly: it can go on. A word that is shown already stays."""
+    offered = with_lab(state, unfinished=unfinished)
+    if state.notice is not None:
+        return offered
+    values = {"name": unfinished.subject.title, "step": f"{unfinished.step:,}"}
+    return actions.show_notice(offered, UNFINISHED, "info", **values)
+
+
+def fresh(lab: Lab, training: Training) -> Lab:
+    """The lab with nothing of an earlier training."""
+    return replace(
+        lab,
+        step="training",
+        training=training,
+        shown=None,
+        marked=None,
+        probe="",
+        expected=None,
+        shots=(),
+        check=None,
+        view="film",
+        attention="cross",
+        layer=0,
+        head=0,
+    )
+
+
+def command(state: ViewState, wish: Command) -> ViewState:
+    """Pause, go on, take one step, or end the training and keep its model."""
+    training = state.lab.training
+    if training is None or training.is_over:
+        return state
+    return replace(state, lab=ordered(state.lab, wish))
+
+
+def toggle_pause(state: ViewState) -> ViewState:
+    training = state.lab.training
+    if training is None:
+        return state
+    return command(state, "resume" if training.status == "paused" else "pause")
+
+
+def check(state: ViewState) -> ViewState:
+    """Compare the gradients of a step with the shown weights with finite differences."""
+    lab = state.lab
+    step = shown_step(lab)
+    if lab.training is None or step is None:
+        return state
+    return with_lab(state, check=Check(lab.training.number, step))
+
+
+def open_shown(state: ViewState) -> ViewState:
+    """The snapshot that is looked at is to take the stage."""
+    step = shown_step(state.lab)
+    return state if step is None else replace(state, lab=ordered(state.lab, "open", step))
+
+
+def export_history(state: ViewState, path: Path) -> ViewState:
+    """Write the history so far as a table."""
+    if state.lab.training is None:
+        return state
+    return replace(state, lab=ordered(state.lab, "export", path))
+
+
+def save_snapshot(state: ViewState, step: int, path: Path) -> ViewState:
+    """Write a snapshot as a checkpoint."""
+    if state.lab.training is None:
+        return state
+    return replace(state, lab=ordered(state.lab, "save", (step, path)))
+
+
+def set_probe(state: ViewState, probe: str, expected: str | None = None) -> ViewState:
+    """The film is to be of another sentence."""
+    if not probe.strip() or probe == state.lab.probe:
+        return state
+    return with_lab(state, probe=probe, expected=expected, shots=())
+
+
+# News.
+
+
+def take_news(state: ViewState, number: int, **values: Any) -> ViewState:
+    """What a training tells; of an older one than that on show it is dropped."""
+    lab = state.lab
+    if lab.training is None or lab.training.number != number:
+        return state
+    probe = values.pop("probe", None)
+    lab = replace(lab, training=replace(lab.training, **values))
+    if probe is not None and not lab.probe:
+        lab = replace(lab, probe=probe[0], expected=probe[1])
+    config = lab.training.config if lab.training is not None else None
+    if config is not None and not state.lab.shots and lab.attention == "cross":
+        # the last layer is where heads form that look at one token
+        lab = replace(lab, layer=min(lab.layer, config.n_decoder_layers - 1))
+    return replace(state, lab=lab)
+
+
+def take_check(state: ViewState, asked: Check, results: Any, reason: str = "") -> ViewState:
+    """What the check of the gradients has found."""
+    if state.lab.check is not asked:
+        return state
+    return with_lab(state, check=replace(asked, results=results, reason=reason))
+
+
+def take_shots(state: ViewState, number: int, probe: str, shots: tuple[Shot, ...]) -> ViewState:
+    """What some more snapshots make of the probe."""
+    lab = state.lab
+    if lab.training is None or lab.training.number != number or lab.probe != probe:
+        return state
+    alive = set(snapshot_steps(lab))
+    kept = {shot.step: shot for shot in (*lab.shots, *shots) if shot.step in alive}
+    return with_lab(state, shots=tuple(kept[step] for step in sorted(kept)))
+
+
+def refuse_probe(state: ViewState, probe: str, reason: str) -> ViewState:
+    """The probe cannot be read: one sentence, and no film of it."""
+    if state.lab.probe != probe:
+        return state
+    told = actions.show_notice(state, "error.lab", "error", reason=reason)
+    return with_lab(told, probe="", expected=None)
+
+
+def show_failure(state: ViewState, number: int, reason: str, details: str) -> ViewState:
+    """A training could not go on; what it had is still there."""
+    training = state.lab.training
+    if training is None or training.number != number:
+        return state
+    failed = take_news(state, number, status="failed", reason=reason, details=details)
+    return actions.show_notice(failed, "error.training", "error", details, reason=reason)
+
+
+def open_model(state: ViewState, entry: ModelEntry, sentence: str = "") -> ViewState:
+    """A snapshot, or the trained model, takes the stage; the way back leads to the lab."""
+    here = Station("train", state.showing, state.cursor, state.head, None, None)
+    opened = actions.open_model(state, entry)
+    if sentence:
+        opened = actions.edit_source(opened, sentence)
+    page = "record" if opened.page == "train" else opened.page
+    return replace(opened, page=page, trail=(here,))
+
+
+# The film.
+
+
+def show_step(state: ViewState, step: int | None) -> ViewState:
+    """Look at a snapshot; at the last one means at each new one as it comes."""
+    steps = snapshot_steps(state.lab)
+    wish = None if step is None or (steps and step >= steps[-1]) else step
+    return state if wish == state.lab.shown else with_lab(state, shown=wish)
+
+
+def step_on(state: ViewState, way: int) -> ViewState:
+    """The snapshot after the shown one, or before it."""
+    steps, here = snapshot_steps(state.lab), shown_step(state.lab)
+    if here is None:
+        return state
+    place = min(max(steps.index(here) + way, 0), len(steps) - 1)
+    return show_step(state, steps[place])
+
+
+def mark_step(state: ViewState, step: int) -> ViewState:
+    """Compare the shown snapshot with this one."""
+    if step == shown_step(state.lab):
+        return state
+    return with_lab(state, marked=step, view="pair")
+
+
+def swap_marked(state: ViewState) -> ViewState:
+    """Look at the one that was compared with, and compare with the one looked at."""
+    lab = state.lab
+    return with_lab(state, shown=marked_step(lab), marked=shown_step(lab))
+
+
+def set_view(state: ViewState, view: LabView) -> ViewState:
+    return state if view == state.lab.view else with_lab(state, view=view)
+
+
+def set_attention(state: ViewState, attention: Attention) -> ViewState:
+    """The kind of attention that the film shows, of a layer that there is."""
+    lab = state.lab
+    if attention == lab.attention or lab.training is None or lab.training.config is None:
+        return state
+    layer = min(lab.layer, depth(lab, attention) - 1)
+    return with_lab(state, attention=attention, layer=layer)
+
+
+def set_layer(state: ViewState, layer: int) -> ViewState:
+    lab = state.lab
+    if not 0 <= layer < depth(lab, lab.attention) or layer == lab.layer:
+        return state
+    return with_lab(state, layer=layer)
+
+
+def set_head(state: ViewState, head: int) -> ViewState:
+    lab = state.lab
+    config = lab.training.config if lab.training is not None else None
+    if config is None or not 0 <= head < config.n_heads or head == lab.head:
+        return state
+    return with_lab(state, head=head)
+
+
+def depth(lab: Lab, attention: Attention) -> int:
+    """How many layers have this kind of attention; at least 1."""
+    config = lab.training.config if lab.training is not None else None
+    if config is None:
+        return 1
+    return config.n_encoder_layers if attention == "encoder" else config.n_decoder_layers

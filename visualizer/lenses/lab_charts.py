@@ -1,0 +1,161 @@
+"""The three charts of a training: loss, exact matches, learning rate and gradient norm. No Qt."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from model_core.training.history import COLUMNS
+from visualizer.i18n import tr
+from visualizer.lab import Training
+from visualizer.lenses.lab_picture import Chart, ChartLine
+
+# The least range of the axis of the losses, as a ratio.
+LEAST_RATIO = 10.0
+TICKS = 5
+# The loss of a batch depends on how long its sentences are: so many are averaged.
+SMOOTHED = 25
+
+
+def column(training: Training, name: str) -> np.ndarray:
+    """A column of the history (n,)."""
+    return np.asarray(training.steps[:, COLUMNS.index(name)])
+
+
+def charts(training: Training) -> tuple[Chart, Chart, Chart]:
+    """Loss on a logarithmic axis, exact matches, learning rate and gradient norms."""
+    return loss_chart(training), exact_chart(training), rate_chart(training)
+
+
+def last_step(training: Training) -> int:
+    """Where the axis of the steps ends: one may go on beyond the end, batch by batch."""
+    return max(training.total, training.step, 1)
+
+
+def _measured(training: Training, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and values of what is not measured at every step."""
+    values = column(training, name)
+    known = np.isfinite(values)
+    return column(training, "step")[known], values[known]
+
+
+def loss_chart(training: Training) -> Chart:
+    x, loss = column(training, "step"), column(training, "loss")
+    held_x, held = _measured(training, "held_out_loss")
+    mean = running_mean(loss, SMOOTHED)
+    low, high, ticks = log_axis(np.concatenate([mean, held]))
+    lines = (
+        ChartLine(tr("lab.curve.train"), "encoder", x, loss, _now(loss, "{:.3f}"), faint=True),
+        ChartLine(tr("lab.curve.mean", n=SMOOTHED), "encoder", x, mean, _now(mean, "{:.3f}")),
+        ChartLine(
+            tr("lab.curve.held_out"),
+            "decoder",
+            held_x,
+            held,
+            _now(held, "{:.3f}"),
+            dots=len(held) < 30,
+        ),
+    )
+    return Chart(
+        tr("lab.chart.loss"),
+        lines,
+        ticks,
+        low,
+        high,
+        last_step(training),
+        training.step,
+        log=True,
+        key=("loss", *_key(training)),
+    )
+
+
+def exact_chart(training: Training) -> Chart:
+    x, share = _measured(training, "exact_share")
+    now = ""
+    evaluation = training.evaluation
+    if evaluation is not None:
+        now = tr("lab.curve.of", right=evaluation.exact, all=evaluation.decoded)
+    line = ChartLine(tr("lab.curve.exact"), "output", x, share, now, dots=len(share) < 30)
+    ticks = tuple((n / 4, f"{25 * n}%") for n in range(5))
+    return Chart(
+        tr("lab.chart.exact"),
+        (line,),
+        ticks,
+        0.0,
+        1.0,
+        last_step(training),
+        training.step,
+        key=("exact", *_key(training)),
+    )
+
+
+def rate_chart(training: Training) -> Chart:
+    x, norm = column(training, "step"), column(training, "gradient_norm")
+    clipped, rate = column(training, "clipped_norm"), column(training, "learning_rate")
+    finite = norm[np.isfinite(norm)]
+    high = nice(float(finite.max())) if finite.size else 1.0
+    most = max(float(rate.max()), 1e-12) if rate.size else 1.0
+    lines = (
+        ChartLine(tr("lab.curve.rate"), "accent", x, rate, _now(rate, "{:.2e}"), most * 1.1),
+        ChartLine(tr("lab.curve.norm"), "encoder", x, norm, _now(norm, "{:.2f}")),
+        ChartLine(tr("lab.curve.clipped"), "decoder", x, clipped, _now(clipped, "{:.2f}")),
+    )
+    ticks = tuple((high * n / 4, f"{high * n / 4:.3g}") for n in range(5))
+    return Chart(
+        tr("lab.chart.rate"),
+        lines,
+        ticks,
+        0.0,
+        high,
+        last_step(training),
+        training.step,
+        key=("rate", *_key(training)),
+    )
+
+
+def _key(training: Training) -> tuple[object, ...]:
+    # the axis shows step and total, the words their language
+    return training.number, len(training.steps), training.total, training.step, tr("lab.chart.loss")
+
+
+def _now(values: np.ndarray, form: str) -> str:
+    return form.format(float(values[-1])) if len(values) else ""
+
+
+def log_axis(values: np.ndarray) -> tuple[float, float, tuple[tuple[float, str], ...]]:
+    """Low and high end and the ticks of a logarithmic axis that has all numbers above 0."""
+    usable = values[np.isfinite(values) & (values > 0)]
+    if not usable.size:
+        return 0.1, 10.0, ((0.1, "0.1"), (1.0, "1.0"), (10.0, "10"))
+    low, high = float(usable.min()), float(usable.max())
+    if high / low < LEAST_RATIO:
+        low = high / LEAST_RATIO
+    high *= 1.08
+    low /= 1.08
+    ratio = (high / low) ** (1 / (TICKS - 1))
+    values_at = [low * ratio**n for n in range(TICKS)]
+    return low, high, tuple((value, short(value)) for value in values_at)
+
+
+def short(value: float) -> str:
+    """Two digits that tell: "4.0", "0.11", "0.0034"."""
+    if value >= 9.95:
+        return f"{value:.0f}"
+    places = max(1, 1 - math.floor(math.log10(value)))
+    return f"{value:.{places if value < 0.995 else 1}f}"
+
+
+def running_mean(values: np.ndarray, count: int) -> np.ndarray:
+    """(n,) the mean of each number and up to so many before it."""
+    sums = np.cumsum(values)
+    before = np.concatenate([np.zeros(min(count, len(values))), sums[:-count]])
+    return np.asarray((sums - before) / np.minimum(np.arange(1, len(values) + 1), count))
+
+
+def nice(value: float) -> float:
+    """A round number at or above this one, divisible by 4 in a few digits."""
+    if not value > 0 or not math.isfinite(value):
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next(step * unit for step in (1, 2, 4, 6, 8, 10) if step * unit >= value)

@@ -1,0 +1,272 @@
+"""The form of a training's settings: fields, what stands in their way, what it will take. No Qt."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from model_core.training.estimates import Estimate, estimate
+from model_core.training.lab_data import Facts, TaskSource, task_settings
+from model_core.training.problems import Problem, problems
+from model_core.training.settings import FIELDS, SettingField, Settings
+from visualizer.i18n import tr
+from visualizer.lab import Subject
+from visualizer.lab_actions import timing_key
+from visualizer.reasons import translated
+
+GROUPS = ("size", "training", "regularity", "architecture", "data")
+# Of these None is a value: it follows another setting.
+FOLLOWING = (
+    "n_encoder_layers",
+    "n_decoder_layers",
+    "dropout_attention",
+    "dropout_ffn",
+    "dropout_sublayer",
+)
+WHOLE = frozenset(
+    {
+        *("vocab_size", "d_model", "n_heads", "d_ff", "n_layers", "max_seq_len", "epochs"),
+        *("batch_size", "n_encoder_layers", "n_decoder_layers", "steps", "warmup_steps"),
+        *("alignment_layer", "alignment_head", "seed", "min_count"),
+    }
+)
+# A task comes with its own tokenizer and its own held-out part.
+OF_FILES = ("vocab_size", "tokenizer", "min_count", "held_out_share")
+OF_TASKS = ("alignment_loss", "alignment_layer", "alignment_head")
+FLAGS = ("scale_embedding",)
+PRESETS = ("small", "medium")
+SIZES: dict[str, dict[str, Any]] = {
+    "small": {"d_model": 32, "n_heads": 2, "d_ff": 64, "n_layers": 1, "learning_rate": 0.003},
+    "medium": {"d_model": 64, "n_heads": 4, "d_ff": 128, "n_layers": 2, "learning_rate": 0.002},
+}
+
+
+@dataclass(frozen=True)
+class FormRow:
+    """A setting as the form shows it.
+
+    kind: "number" | "choice" | "flag"    text: what its field reads, "" for one that follows
+    hint: its sensible range    problem: why it cannot work, and fix: what is suggested instead
+    """
+
+    name: str
+    group: str
+    label: str
+    kind: str
+    text: str
+    explanation: str
+    hint: str
+    placeholder: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    problem: str = ""
+    unusual: bool = False
+    fix: Any = None
+
+
+@dataclass(frozen=True)
+class Form:
+    """Everything that the page of the settings shows, and whether training can begin."""
+
+    rows: tuple[FormRow, ...]
+    facts: tuple[str, ...]
+    estimate: tuple[tuple[str, str], ...]
+    preset: str
+    problems: tuple[str, ...]
+    ready: bool
+
+
+def form(subject: Subject) -> Form:
+    """The form of what is to be learned."""
+    settings, facts = subject.settings, subject.facts
+    timed = subject.seconds_key == timing_key(subject)
+    found: dict[str, Problem] = {}
+    for problem in problems(settings, facts):
+        found.setdefault(problem.field, problem)
+    unread = dict(subject.unread)
+    is_task = isinstance(subject.source, TaskSource)
+    hidden = OF_FILES if is_task else OF_TASKS
+    fields = [entry for entry in FIELDS if entry.name not in hidden]
+    rows = tuple(
+        _row(entry, settings, found.get(entry.name), unread.get(entry.name)) for entry in fields
+    )
+    sound = not found and not unread
+    return Form(
+        rows,
+        () if facts is None else facts_said(facts),
+        estimate_said(
+            _estimate(settings, facts) if sound and facts else None,
+            subject.seconds_a_step if timed else None,
+        ),
+        preset_of(subject),
+        tuple(dict.fromkeys(translated(str(problem)) for problem in found.values())),
+        sound and facts is not None,
+    )
+
+
+@lru_cache(maxsize=4)
+def _kept(settings: Settings, key: int) -> list[Any]:
+    return []
+
+
+def _estimate(settings: Settings, facts: Facts) -> Estimate:
+    # the form is drawn anew for each letter that is typed elsewhere
+    kept = _kept(settings, id(facts))
+    if not kept or kept[0] is not facts:
+        kept[:] = [facts, estimate(settings, facts)]
+    found: Estimate = kept[1]
+    return found
+
+
+def _row(entry: SettingField, settings: Settings, problem: Any, unread: str | None) -> FormRow:
+    name = entry.name
+    value = getattr(settings, name)
+    kind = "flag" if name in FLAGS else "choice" if entry.choices else "number"
+    low, high = entry.low, entry.high
+    unusual = (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and low is not None
+        and high is not None
+        and not low <= value <= high
+    )
+    said = ""
+    if unread is not None:
+        said = tr("lab.unread", text=unread)
+    elif problem is not None:
+        said = translated(str(problem))
+    hint = ""
+    if low is not None and high is not None:
+        hint = tr("lab.range", low=number_text(low), high=number_text(high))
+    return FormRow(
+        name,
+        entry.group,
+        tr(f"training.{name}.label"),
+        kind,
+        number_text(value) if kind == "number" else str(value),
+        tr(f"training.{name}.explained"),
+        hint,
+        tr("lab.follows", value=number_text(_followed(settings, name))) if _follows(name) else "",
+        tuple((choice, tr(f"training.{name}.{choice}")) for choice in entry.choices),
+        said,
+        unusual,
+        problem.value if problem is not None and unread is None else None,
+    )
+
+
+def _follows(name: str) -> bool:
+    return name in FOLLOWING
+
+
+def _followed(settings: Settings, name: str) -> Any:
+    return settings.n_layers if name.startswith("n_") else settings.dropout_rate
+
+
+def number_text(value: Any) -> str:
+    """A number as one would type it; nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.10g}"
+
+
+def read_value(name: str, text: str) -> Any:
+    """What was typed into a field, as a value; ValueError where it is none."""
+    plain = text.strip().replace(",", ".").replace("\u2212", "-")
+    if not plain and name in FOLLOWING:
+        return None
+    if name in WHOLE:
+        return int(plain)
+    value = float(plain)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def preset_settings(subject: Subject, preset: str) -> Settings:
+    """The settings of a preset: sizes and pace, or those of the task's own recipe."""
+    if preset == "own" and isinstance(subject.source, TaskSource):
+        return task_settings(subject.source.name)
+    return msgspec.structs.replace(
+        subject.settings, n_encoder_layers=None, n_decoder_layers=None, **SIZES[preset]
+    )
+
+
+def presets(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """(name, words) of the presets that there are for the data."""
+    names = ("own", *PRESETS) if isinstance(subject.source, TaskSource) else PRESETS
+    return tuple((name, tr(f"lab.preset.{name}")) for name in names)
+
+
+def preset_of(subject: Subject) -> str:
+    """Which preset the settings are those of; "" for none."""
+    for name, _ in presets(subject):
+        if preset_settings(subject, name) == subject.settings:
+            return name
+    return ""
+
+
+# What is known of the data and of the run to come.
+
+
+def facts_said(facts: Facts) -> tuple[str, ...]:
+    """The data in a line or two."""
+    lines = [
+        tr("lab.facts.pairs", train=f"{facts.n_train:,}", held=f"{facts.n_held_out:,}"),
+        tr(
+            "lab.facts.tokens",
+            source=f"{facts.n_source_tokens:,}",
+            target=f"{facts.n_target_tokens:,}",
+        ),
+    ]
+    if len(facts.lengths):
+        source, target = facts.lengths.max(axis=0)
+        lines.append(tr("lab.facts.longest", source=int(source), target=int(target)))
+    return tuple(lines)
+
+
+def estimate_said(found: Estimate | None, seconds: float | None) -> tuple[tuple[str, str], ...]:
+    """(what, how much) of the run to come."""
+    if found is None:
+        return ()
+    lines = [
+        (tr("lab.estimate.parameters"), f"{found.parameters:,}"),
+        (tr("lab.estimate.file"), bytes_text(found.file_bytes)),
+        (tr("lab.estimate.memory"), bytes_text(found.memory)),
+        (tr("lab.estimate.steps"), f"{found.total_steps:,}"),
+        (tr("lab.estimate.epoch_steps"), f"{found.steps_per_epoch:,}"),
+    ]
+    waiting = tr("lab.estimate.trying")
+    epoch = whole = waiting
+    if seconds is not None:
+        epoch = duration_text(seconds * min(found.steps_per_epoch, found.total_steps))
+        whole = duration_text(seconds * found.total_steps)
+    lines += [(tr("lab.estimate.epoch"), epoch), (tr("lab.estimate.whole"), whole)]
+    return tuple(lines)
+
+
+def bytes_text(n_bytes: float) -> str:
+    """As the lab says it: "386 KB", "11 MB", "1.2 GB"."""
+    if n_bytes < 1024 * 1000:
+        return f"{n_bytes / 1024:.0f} KB"
+    if n_bytes < 1000 * 2**20:
+        size = n_bytes / 2**20
+        return f"{size:.0f} MB" if size >= 10 else f"{size:.1f} MB"
+    return f"{n_bytes / 2**30:.1f} GB"
+
+
+def duration_text(seconds: float) -> str:
+    """As long as something takes: "0.4 s", "41 s", "3 min 20 s", "2 h 5 min"."""
+    if seconds < 9.95:
+        return tr("lab.seconds", n=f"{seconds:.1f}")
+    whole = round(seconds)
+    if whole < 60:
+        return tr("lab.seconds", n=whole)
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return tr("lab.minutes", m=minutes, s=rest)
+    return tr("lab.hours", h=minutes // 60, m=minutes % 60)

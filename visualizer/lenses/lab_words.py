@@ -1,0 +1,202 @@
+"""What the lab says of a training: its heading, its pace, the line below, frames, tables. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from visualizer.i18n import has, tr
+from visualizer.lab import (
+    Lab,
+    Shot,
+    Training,
+    chosen_steps,
+    marked_step,
+    shot_at,
+    shown_step,
+    site_of,
+    snapshot_steps,
+)
+from visualizer.lab_film import task_name as task_name
+from visualizer.lenses.lab_form import bytes_text, duration_text
+from visualizer.lenses.lab_picture import Frame, NormBar, Sample
+from visualizer.reasons import translated
+
+
+def facts(training: Training) -> str:
+    """What the model is, beside its name."""
+    config = training.config
+    if config is None:
+        return ""
+    return " · ".join(
+        (
+            tr(
+                "lab.model.layers",
+                encoder=config.n_encoder_layers,
+                decoder=config.n_decoder_layers,
+            ),
+            f"d_model {config.d_model}",
+            tr("shape.heads.one") if config.n_heads == 1 else tr("shape.heads", n=config.n_heads),
+            tr("lab.model.parameters", n=f"{training.n_parameters:,}"),
+            bytes_text(training.n_bytes),
+        )
+    )
+
+
+def pace(training: Training) -> str:
+    """How far it has come, how fast it is, how long it will still take."""
+    parts = []
+    if training.total:
+        parts.append(tr("lab.pace.step", n=f"{training.step:,}", all=f"{training.total:,}"))
+    if training.seconds_a_step is not None:
+        milliseconds = 1000 * training.seconds_a_step
+        shown = f"{milliseconds:.0f}" if milliseconds >= 9.95 else f"{milliseconds:.1f}"
+        parts.append(tr("lab.pace.speed", ms=shown))
+    left = training.seconds_left
+    if training.status == "running" and left is not None:
+        parts.append(tr("lab.pace.left", time=duration_text(left)))
+    elif training.status != "running":
+        parts.append(tr(f"lab.status.{training.status}"))
+    return " · ".join(parts)
+
+
+def line_below(training: Training) -> str:
+    """Gradient norm, the size of the last measured update, the snapshots and their memory."""
+    parts = []
+    last = training.last
+    if last is not None:
+        norm, clipped = f"{last.gradient_norm:.2f}", f"{last.clipped_norm:.2f}"
+        parts.append(tr("lab.below.norm", norm=norm, clipped=clipped))
+    ratio = update_ratio(training)
+    if ratio is not None:
+        parts.append(tr("lab.below.update", ratio=small_text(ratio)))
+    if training.snapshots:
+        parts.append(
+            tr(
+                "lab.below.snapshots",
+                n=len(training.snapshots),
+                used=bytes_text(training.bytes_kept),
+                budget=f"{training.budget / 2**20:.0f}",
+            )
+        )
+    return " · ".join(parts)
+
+
+def update_ratio(training: Training) -> float | None:
+    """The norm of the last measured update over that of all parameters."""
+    rows = training.norms
+    parameters = sum(row.parameters**2 for row in rows) ** 0.5
+    if not parameters:
+        return None
+    return float(sum(row.update**2 for row in rows) ** 0.5 / parameters)
+
+
+def small_text(value: float) -> str:
+    """ "1.3e-3": two digits and the power of ten."""
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def said(reason: str) -> str:
+    """A sentence of the core in the language in use, with its first letter large."""
+    text = translated(reason)
+    return text[:1].upper() + text[1:]
+
+
+def plain(title: str) -> str:
+    """A title as the beginning of a file's name."""
+    stem = title.rsplit(".", 1)[0] if "." in title[1:] else title
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in stem).strip("-") or "training"
+
+
+# The film.
+
+
+def frames(lab: Lab, room: int) -> tuple[Frame, ...]:
+    """The film as far as its pictures are known."""
+    here = nearest(known_steps(lab), shown_step(lab))
+    chosen = chosen_steps(snapshot_steps(lab), room, here)
+    found = (frame_at(lab, step, step == here, "") for step in chosen)
+    return tuple(frame for frame in found if frame is not None)
+
+
+def known_steps(lab: Lab) -> tuple[int, ...]:
+    """The steps of the snapshots whose picture of the probe is known."""
+    known = {shot.step for shot in lab.shots if shot.probe == lab.probe}
+    return tuple(step for step in snapshot_steps(lab) if step in known)
+
+
+def nearest(steps: Iterable[int], wish: int | None) -> int | None:
+    steps = tuple(steps)
+    if not steps or wish is None:
+        return None
+    return min(steps, key=lambda step: abs(step - wish))
+
+
+def frame_at(lab: Lab, step: int | None, chosen: bool, mark: str) -> Frame | None:
+    """What a snapshot makes of the probe, as a picture."""
+    shot = None if step is None else shot_at(lab, step)
+    site = site_of(lab)
+    if shot is None or site not in shot.attentions:
+        return None
+    weights = shot.attentions[site]
+    head = min(lab.head, len(weights) - 1)
+    rows, columns = labels(lab, shot)
+    return Frame(
+        shot.step,
+        tr("lab.film.step", n=f"{shot.step:,}"),
+        weights[head],
+        shot.output,
+        shot.is_right,
+        chosen,
+        mark,
+        rows,
+        columns,
+    )
+
+
+def labels(lab: Lab, shot: Shot) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tokens of the rows and columns of the attention on show."""
+    if lab.attention == "encoder":
+        return shot.columns, shot.columns
+    return shot.rows, shot.rows if lab.attention == "decoder" else shot.columns
+
+
+def pair(lab: Lab) -> tuple[Frame, ...]:
+    """The two snapshots that are compared, the earlier one first; () while one is unknown."""
+    known = known_steps(lab)
+    steps = sorted({nearest(known, marked_step(lab)), nearest(known, shown_step(lab))} - {None})  # type: ignore[type-var]
+    if len(steps) != 2:
+        return ()
+    found = [frame_at(lab, step, False, mark) for step, mark in zip(steps, "AB", strict=True)]
+    return tuple(frame for frame in found if frame is not None) if all(found) else ()
+
+
+# Tables.
+
+
+def layer_name(name: str, count_from: int) -> str:
+    """ "encoder.layers.0" in words."""
+    parts = name.split(".")
+    if len(parts) == 3 and parts[1] == "layers":
+        return tr(f"lab.layer.{parts[0]}", n=int(parts[2]) + count_from)
+    key = f"lab.part.{parts[0]}"
+    return tr(key) if has(key) else name
+
+
+def norm_bars(training: Training, count_from: int) -> tuple[NormBar, ...]:
+    """The norms of every layer and of its last measured update."""
+    bars = []
+    for row in training.norms:
+        ratio = row.update / row.parameters if row.parameters else 0.0
+        texts = (f"{row.parameters:.3g}", f"{row.update:.2g}", small_text(ratio))
+        name = layer_name(row.layer, count_from)
+        bars.append(NormBar(name, row.parameters, row.update, texts))
+    return tuple(bars)
+
+
+def samples(training: Training) -> tuple[Sample, ...]:
+    """Held-out examples as the last evaluation decoded them."""
+    if training.evaluation is None:
+        return ()
+    shown = training.evaluation.shown
+    return tuple(Sample(s.source, s.expected, s.output, s.is_right) for s in shown)

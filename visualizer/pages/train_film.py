@@ -1,0 +1,227 @@
+"""The film of a training with what is chosen of it, two frames side by side, and the tables."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from visualizer import fonts, lab_orders
+from visualizer.i18n import tr
+from visualizer.lab import Lab, shown_step, snapshot_steps
+from visualizer.lenses import lab_words
+from visualizer.pages.train_file import Picker
+from visualizer.state import ViewState
+from visualizer.store import Store
+from visualizer.widgets.controls import card, push_button
+from visualizer.widgets.film_pair import FilmPair
+from visualizer.widgets.film_strip import FilmStrip, Scrubber
+from visualizer.widgets.lab_tables import NormTable, SampleTable
+from visualizer.widgets.section_switch import SectionSwitch
+
+VIEWS = ("film", "pair", "tables")
+
+
+class FilmPart(QWidget):
+    """saveWanted(step) for the shown snapshot as a file; left() when its field is done with."""
+
+    saveWanted = Signal(int)
+    left = Signal()
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.store = store
+        em = self.em = fonts.em(self.font())
+        self.switch = SectionSwitch()
+        self.probe = QLineEdit()
+        self.probe.setProperty("kind", "target")
+        self.probe_label = QLabel()
+        self.probe_label.setProperty("role", "muted")
+        self.site, self.head = Picker(), Picker()
+        self.open, self.save, self.swap = push_button(), push_button(), push_button(kind="quiet")
+        self.strip, self.pair, self.scrubber = FilmStrip(), FilmPair(), Scrubber()
+        self.samples = tuple(SampleTable() for _ in range(2))
+        self.norms = tuple(NormTable() for _ in range(2))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(round(0.4 * em))
+        head = QHBoxLayout()
+        head.setSpacing(round(0.5 * em))
+        head.addWidget(self.switch, 1)
+        head.addWidget(self.probe_label)
+        head.addWidget(self.probe)
+        head.addWidget(self.site)
+        head.addWidget(self.head)
+        head.addWidget(self.swap)
+        head.addWidget(self.open)
+        head.addWidget(self.save)
+        column.addLayout(head)
+        frame, inside = card(self)
+        inside.setSpacing(round(0.4 * em))
+        self.stack = QStackedLayout()
+        inside.addLayout(self.stack, 3)
+        self.stack.addWidget(self.strip)
+        self.stack.addWidget(self.pair)
+        self.stack.addWidget(self._made_tables(0))
+        inside.addWidget(self.scrubber)
+        self.below = self._made_tables(1)
+        inside.addWidget(self.below, 2)
+        column.addWidget(frame, 1)
+        self.probe.setMinimumWidth(round(15 * em))
+        self.site.setMinimumContentsLength(21)
+        self.head.setMinimumContentsLength(5)
+        self.switch.set_ground("page")
+        for canvas in (self.strip, self.pair, self.scrubber, *self.samples, *self.norms):
+            canvas.set_ground("surface")
+        self.strip.count_changed = self._on_room
+        self.switch.chosen.connect(self._on_view)
+        self.strip.frameClicked.connect(self._on_step)
+        self.strip.frameMarked.connect(self._on_mark)
+        self.strip.frameOpened.connect(self._on_open_frame)
+        self.scrubber.moved.connect(self._on_step)
+        self.probe.returnPressed.connect(self._on_probe)
+        self.site.picked.connect(self._on_site)
+        self.head.picked.connect(self._on_head)
+        self.open.clicked.connect(self._on_open)
+        self.save.clicked.connect(self._on_save)
+        self.swap.clicked.connect(self._on_swap)
+        self.probe.installEventFilter(self)
+
+    def _made_tables(self, number: int) -> QWidget:
+        both = QWidget(self)
+        row = QHBoxLayout(both)
+        row.setContentsMargins(0, round(0.2 * self.em), 0, 0)
+        row.setSpacing(round(2 * self.em))
+        row.addWidget(self.samples[number], 1)
+        row.addWidget(self.norms[number], 1)
+        return both
+
+    def retranslate(self) -> None:
+        self.probe_label.setText(tr("lab.probe"))
+        self.probe.setAccessibleName(tr("lab.probe"))
+        self.probe.setToolTip(tr("lab.probe.tip"))
+        self.site.setToolTip(tr("lab.film.site.tip"))
+        self.site.setAccessibleName(tr("lab.film.site"))
+        self.head.setAccessibleName(tr("lab.film.head"))
+        for button, name in ((self.open, "open"), (self.save, "save"), (self.swap, "swap")):
+            button.setText(tr(f"lab.film.{name}"))
+            button.setToolTip(tr(f"lab.film.{name}.tip"))
+        self.scrubber.describe(tr("lab.film.scrubber"))
+
+    def draw(self, state: ViewState, roomy: bool) -> None:
+        lab, training = state.lab, state.lab.training
+        assert training is not None
+        here = VIEWS.index(lab.view)
+        titles = tuple(tr(f"lab.view.{name}") for name in VIEWS)
+        self.switch.set_titles(titles, here, self._note(lab))
+        self.stack.setCurrentIndex(here)
+        tables = lab.view == "tables"
+        self.below.setVisible(roomy and not tables)
+        self.scrubber.setVisible(not tables)
+        if lab.view == "film":
+            frames = lab_words.frames(lab, self.strip.room_for())
+            self.strip.set_frames(frames, self._waiting(lab))
+        elif lab.view == "pair":
+            pair = lab_words.pair(lab)
+            self.pair.set_pair(pair, tr("lab.pair.difference"), tr("lab.pair.empty"))
+        self.swap.setVisible(lab.view == "pair")
+        steps = snapshot_steps(lab)
+        known = lab_words.nearest(lab_words.known_steps(lab) or steps, shown_step(lab))
+        self.scrubber.set_steps(steps, known or 0)
+        self._draw_choices(state)
+        samples = lab_words.samples(training)
+        heads = (tr("lab.sample.source"), tr("lab.sample.expected"), tr("lab.sample.output"))
+        bars = lab_words.norm_bars(training, state.count_from)
+        titles4 = tuple(tr(f"lab.norm.{n}") for n in ("layer", "parameters", "update", "ratio"))
+        for samples_table, norm_table in zip(self.samples, self.norms, strict=True):
+            samples_table.set_samples(samples, heads, tr("lab.sample.empty"))
+            norm_table.set_norms(bars, titles4, tr("lab.norm.empty"))  # type: ignore[arg-type]
+        self.open.setEnabled(known is not None)
+        self.save.setEnabled(known is not None)
+
+    def _note(self, lab: Lab) -> str:
+        step = shown_step(lab)
+        return "" if step is None else tr("lab.film.step", n=f"{step:,}")
+
+    def _waiting(self, lab: Lab) -> str:
+        if lab.training is not None and not lab.probe and lab.training.is_over:
+            return tr("lab.film.none")
+        return tr("lab.film.waiting")
+
+    def _draw_choices(self, state: ViewState) -> None:
+        lab = state.lab
+        config = lab.training.config if lab.training is not None else None
+        if not self.probe.hasFocus():
+            self.probe.setText(lab.probe)
+            self.probe.setCursorPosition(0)
+        if config is None:
+            return
+        sites = []
+        for kind in ("cross", "encoder", "decoder"):
+            for layer in range(lab_orders.depth(lab, kind)):  # type: ignore[arg-type]
+                words = tr(f"lab.site.{kind}", n=layer + state.count_from)
+                sites.append(((kind, layer), words))
+        self.site.set_options(tuple(sites), (lab.attention, lab.layer))
+        heads = range(config.n_heads)
+        names = tuple((n, tr("lab.film.head_n", n=n + state.count_from)) for n in heads)
+        self.head.set_options(names, lab.head)
+
+    # What the user does.
+
+    def _on_room(self) -> None:
+        training = self.store.state.lab.training
+        if training is not None and self.isVisible():
+            with self.store.drawing() as state:
+                frames = lab_words.frames(state.lab, self.strip.room_for())
+                self.strip.set_frames(frames, self._waiting(state.lab))
+
+    def _on_view(self, number: int) -> None:
+        self.store.dispatch(lab_orders.set_view, VIEWS[number])
+
+    def _on_step(self, step: int) -> None:
+        self.store.dispatch(lab_orders.show_step, step)
+
+    def _on_mark(self, step: int) -> None:
+        self.store.dispatch(lab_orders.mark_step, step)
+
+    def _on_open_frame(self, step: int) -> None:
+        self.store.dispatch(lab_orders.show_step, step)
+        self.store.dispatch(lab_orders.open_shown)
+
+    def _on_probe(self) -> None:
+        self.store.dispatch(lab_orders.set_probe, self.probe.text())
+        self.left.emit()
+
+    def _on_site(self, place: tuple[str, int]) -> None:
+        self.store.dispatch(lab_orders.set_attention, place[0])
+        self.store.dispatch(lab_orders.set_layer, place[1])
+
+    def _on_head(self, head: int) -> None:
+        self.store.dispatch(lab_orders.set_head, head)
+
+    def _on_open(self) -> None:
+        self.store.dispatch(lab_orders.open_shown)
+
+    def _on_save(self) -> None:
+        step = shown_step(self.store.state.lab)
+        if step is not None:
+            self.saveWanted.emit(step)
+
+    def _on_swap(self) -> None:
+        self.store.dispatch(lab_orders.swap_marked)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Escape in the field of the probe puts back what it was and leaves it."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Escape:
+                self.probe.setText(self.store.state.lab.probe)
+                self.left.emit()
+                return True
+        return False

@@ -1,0 +1,299 @@
+"""The settings of a training: every one explained, what stands in the way, what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from visualizer import fonts, lab_actions
+from visualizer.i18n import tr
+from visualizer.lab import Subject
+from visualizer.lab_orders import begin
+from visualizer.lenses.lab_form import (
+    GROUPS,
+    Form,
+    FormRow,
+    form,
+    preset_settings,
+    presets,
+    read_value,
+)
+from visualizer.pages.train_file import Picker
+from visualizer.pages.train_start import task_title
+from visualizer.state import ViewState
+from visualizer.store import Store
+from visualizer.widgets.controls import Choice, SectionHead, card, push_button
+
+ASIDE, FIELD = 22.0, 9.0
+
+
+class Setting(QWidget):
+    """A label, a field with its range behind it, the explanation below; what is wrong, in red.
+
+    One of three kinds of field, by the row that it is made for.
+    """
+
+    def __init__(self, row: FormRow, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.store, self.row = store, row
+        em = fonts.em(self.font())
+        self.label, self.hint = QLabel(), QLabel()
+        self.explained, self.problem = QLabel(), QLabel()
+        self.fix = push_button(kind="quiet")
+        self.field = QLineEdit()
+        self.picker, self.flag = Picker(), QCheckBox()
+        small = fonts.scaled(self.font(), fonts.SMALL)
+        for label, role in (
+            (self.hint, "muted"),
+            (self.explained, "muted"),
+            (self.problem, "error"),
+        ):
+            label.setProperty("role", role)
+            label.setFont(small)
+        for label in (self.explained, self.problem):
+            label.setWordWrap(True)
+        shown = {"number": self.field, "choice": self.picker, "flag": self.flag}[row.kind]
+        self.shown: QWidget = shown
+        shown.setParent(self)
+        shown.setFixedWidth(round(FIELD * em) if row.kind == "number" else round(1.6 * FIELD * em))
+        self.label.setBuddy(shown)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, round(0.35 * em))
+        grid.setHorizontalSpacing(round(0.8 * em))
+        grid.setVerticalSpacing(round(0.15 * em))
+        grid.addWidget(self.label, 0, 0)
+        grid.addWidget(shown, 0, 1)
+        grid.addWidget(self.hint, 0, 2)
+        grid.addWidget(self.explained, 1, 0, 1, 3)
+        wrong = QHBoxLayout()
+        wrong.addWidget(self.problem, 1)
+        wrong.addWidget(self.fix)
+        grid.addLayout(wrong, 2, 0, 1, 3)
+        grid.setColumnMinimumWidth(0, round(13 * em))
+        grid.setColumnStretch(2, 1)
+        self.field.textEdited.connect(self._on_edited)
+        self.picker.picked.connect(self._on_picked)
+        self.flag.clicked.connect(self._on_picked)
+        self.fix.clicked.connect(self._on_fix)
+
+    def draw(self, row: FormRow) -> None:
+        self.row = row
+        self.label.setText(row.label)
+        self.hint.setText(row.hint)
+        self.hint.setProperty("role", "warning" if row.unusual else "muted")
+        self.hint.style().polish(self.hint)
+        self.explained.setText(row.explanation)
+        for widget in (self.label, self.shown):
+            widget.setToolTip(f"{row.explanation}\n{row.hint}".strip())
+        self.shown.setAccessibleName(row.label)
+        self.shown.setAccessibleDescription(row.explanation)
+        self.problem.setText(row.problem)
+        self.problem.setVisible(bool(row.problem))
+        self.fix.setVisible(row.fix is not None)
+        self.fix.setText("" if row.fix is None else tr("lab.fix", value=row.fix))
+        if row.kind == "number":
+            self.field.setPlaceholderText(row.placeholder)
+            self._write(row)
+        elif row.kind == "choice":
+            self.picker.set_options(row.choices, row.text)
+        else:
+            self.flag.setChecked(row.text == "True")
+
+    def _write(self, row: FormRow) -> None:
+        """The setting's number, unless it is what the field reads anyway, "007" say."""
+        try:
+            same = read_value(row.name, self.field.text()) == read_value(row.name, row.text)
+        except ValueError:
+            same = bool(row.problem)  # what is being typed is no number yet
+        if not same:
+            self.field.setText(row.text)
+
+    def _on_edited(self, text: str) -> None:
+        try:
+            value = read_value(self.row.name, text)
+        except ValueError:
+            self.store.dispatch(lab_actions.leave_unread, self.row.name, text)
+        else:
+            self.store.dispatch(lab_actions.set_setting, self.row.name, value)
+
+    def _on_picked(self, value: object) -> None:
+        self.store.dispatch(lab_actions.set_setting, self.row.name, value)
+
+    def _on_fix(self) -> None:
+        self.store.dispatch(lab_actions.set_setting, self.row.name, self.row.fix)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter leaves a field, and does not reach the stage."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.focusNextChild()
+        else:
+            super().keyPressEvent(event)
+
+
+class FormPart(QWidget):
+    """The settings in groups at the left, what they come to at the right."""
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.store = store
+        em = self.em = fonts.em(self.font())
+        self.heading = QLabel()
+        self.heading.setFont(fonts.scaled(self.font(), fonts.TITLE, bold=True))
+        self.preset = Choice()
+        self.back, self.train = push_button(), push_button(kind="primary")
+        self.facts, self.estimate, self.wrong = QLabel(), QGridLayout(), QLabel()
+        self.wrong.setProperty("role", "error")
+        self.running = QLabel()
+        self.running.setProperty("role", "warning")
+        for label in (self.facts, self.wrong, self.running):
+            label.setWordWrap(True)
+        self.facts_head, self.estimate_head = SectionHead(), SectionHead()
+        for canvas in (self.facts_head, self.estimate_head):
+            canvas.set_ground("surface")
+        self.settings: dict[str, Setting] = {}
+        self.heads: dict[str, SectionHead] = {}
+        self._names: tuple[str, ...] = ()
+        self._lines: list[tuple[QLabel, QLabel]] = []
+        self._presets: tuple[tuple[str, str], ...] = ()
+        self.area = QScrollArea(self)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, round(0.3 * em), 0, round(0.5 * em))
+        column.setSpacing(round(0.6 * em))
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.preset)
+        column.addLayout(head)
+        both = QHBoxLayout()
+        both.setSpacing(round(0.9 * em))
+        frame, inside = card(self)
+        inside.addWidget(self.area)
+        both.addWidget(frame, 1)
+        both.addWidget(self._made_aside(em))
+        column.addLayout(both, 1)
+        self.preset.chosen.connect(self._on_preset)
+        self.back.clicked.connect(self._on_back)
+        self.train.clicked.connect(self._on_train)
+
+    def _made_aside(self, em: float) -> QWidget:
+        frame, inside = card(self)
+        frame.setFixedWidth(round(ASIDE * em))
+        inside.setSpacing(round(0.45 * em))
+        inside.addWidget(self.facts_head)
+        inside.addWidget(self.facts)
+        inside.addSpacing(round(0.6 * em))
+        inside.addWidget(self.estimate_head)
+        self.estimate.setColumnStretch(0, 1)
+        inside.addLayout(self.estimate)
+        inside.addSpacing(round(0.6 * em))
+        inside.addWidget(self.wrong)
+        inside.addStretch(1)
+        inside.addWidget(self.running)
+        row = QHBoxLayout()
+        row.addWidget(self.back)
+        row.addWidget(self.train, 1)
+        inside.addLayout(row)
+        return frame
+
+    def retranslate(self) -> None:
+        self.facts_head.set_texts(tr("lab.facts"))
+        self.estimate_head.set_texts(tr("lab.estimate"))
+        self.back.setText(tr("lab.back"))
+        self.train.setText(tr("lab.train"))
+        for group, head in self.heads.items():
+            head.set_texts(tr(f"lab.group.{group}"))
+
+    def draw(self, state: ViewState) -> None:
+        subject = state.lab.subject
+        if subject is None:
+            return
+        shown = form(subject)
+        self._make_rows(shown)
+        for row in shown.rows:
+            self.settings[row.name].draw(row)
+        self.heading.setText(tr("lab.form.heading", name=task_title(subject.title)))
+        self._presets = presets(subject)
+        names = tuple(name for name, _ in self._presets)
+        current = names.index(shown.preset) if shown.preset in names else -1
+        self.preset.set_options(tuple(words for _, words in self._presets), current)
+        self.facts.setText("\n".join(shown.facts) or tr("lab.facts.reading"))
+        self._draw_estimate(shown)
+        self.wrong.setText("\n".join(shown.problems))
+        self.wrong.setVisible(bool(shown.problems))
+        running = state.lab.is_training
+        self.running.setText(tr("lab.form.running") if running else "")
+        self.running.setVisible(running)
+        self.train.setEnabled(shown.ready)
+
+    def _draw_estimate(self, shown: Form) -> None:
+        for number, (name, value) in enumerate(shown.estimate):
+            if number == len(self._lines):
+                pair = QLabel(), QLabel()
+                pair[0].setProperty("role", "muted")
+                for place, label in enumerate(pair):
+                    self.estimate.addWidget(label, number, place)
+                self._lines.append(pair)
+            self._lines[number][0].setText(name)
+            self._lines[number][1].setText(value)
+        for number, pair in enumerate(self._lines):
+            for label in pair:
+                label.setVisible(number < len(shown.estimate))
+
+    def _make_rows(self, shown: Form) -> None:
+        """The fields of these data: made when they are first shown."""
+        names = tuple(row.name for row in shown.rows)
+        if names == self._names:
+            return
+        self._names = names
+        inside = QWidget()
+        inside.setProperty("role", "surface")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, round(0.6 * self.em), 0)
+        self.settings, self.heads = {}, {}
+        for group in GROUPS:
+            rows = [row for row in shown.rows if row.group == group]
+            if not rows:
+                continue
+            head = self.heads[group] = SectionHead()
+            head.set_ground("surface")
+            head.set_texts(tr(f"lab.group.{group}"))
+            column.addWidget(head)
+            for row in rows:
+                self.settings[row.name] = Setting(row, self.store)
+                column.addWidget(self.settings[row.name])
+            column.addSpacing(round(0.7 * self.em))
+        column.addStretch(1)
+        self.area.setWidget(inside)
+
+    # What the user does.
+
+    def _subject(self) -> Subject:
+        subject = self.store.state.lab.subject
+        assert subject is not None
+        return subject
+
+    def _on_preset(self, place: int) -> None:
+        settings = preset_settings(self._subject(), self._presets[place][0])
+        self.store.dispatch(lab_actions.use_settings, settings)
+
+    def _on_back(self) -> None:
+        there = "choose" if self.store.state.lab.file is None else "file"
+        self.store.dispatch(lab_actions.go_to, there)
+
+    def _on_train(self) -> None:
+        act: Callable[[ViewState], ViewState] = partial(begin)
+        self.store.dispatch(act)

@@ -1,0 +1,155 @@
+"""The lab's view of a training: curves, the film and its tables, what one can do."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from visualizer import fonts, lab_actions, lab_orders
+from visualizer.i18n import tr
+from visualizer.lab import Lab, Training, shown_step
+from visualizer.lenses import lab_charts, lab_words
+from visualizer.lenses.lab_check import check_lines, has_fault
+from visualizer.pages.train_film import FilmPart
+from visualizer.state import ViewState
+from visualizer.store import Store
+from visualizer.widgets.breadcrumb import Breadcrumb
+from visualizer.widgets.controls import Note, card, push_button
+from visualizer.widgets.lab_chart import LabChart
+
+# From this height on, in parts of the font's size, the tables have a place below the film.
+ROOMY = 54.0
+# Shares of the height: of the curves and of what lies below them.
+SHARES = (38, 62)
+
+
+class TrainingPart(QWidget):
+    """exportWanted() for the history as a table; saveWanted(step) for a snapshot as a file."""
+
+    exportWanted = Signal()
+    saveWanted = Signal(int)
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.store = store
+        em = self.em = fonts.em(self.font())
+        self.heading = Breadcrumb()
+        self.charts = tuple(LabChart() for _ in range(3))
+        self.film = FilmPart(store)
+        self.reason = QLabel()
+        self.reason.setProperty("role", "error")
+        self.reason.setWordWrap(True)
+        self.pause = push_button(kind="primary")
+        self.batch, self.stop, self.check, self.export, self.anew = (
+            push_button() for _ in range(5)
+        )
+        self.line = Note()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(round(0.45 * em))
+        column.addWidget(self.heading)
+        column.addWidget(self.reason)
+        row = QHBoxLayout()
+        row.setSpacing(round(0.9 * em))
+        for chart in self.charts:
+            row.addWidget(chart, 1)
+        column.addLayout(row, SHARES[0])
+        column.addWidget(self.film, SHARES[1])
+        column.addWidget(self._made_commands(em))
+        self.heading.set_ground("page")
+        for chart in self.charts:
+            chart.set_ground("page")
+        self.line.set_ground("surface")
+        self.pause.clicked.connect(self._on_pause)
+        self.batch.clicked.connect(partial(self._order, "one_batch"))
+        self.stop.clicked.connect(partial(self._order, "stop"))
+        self.check.clicked.connect(self._on_check)
+        self.export.clicked.connect(self.exportWanted)
+        self.anew.clicked.connect(self._on_anew)
+        self.film.saveWanted.connect(self.saveWanted)
+
+    def _made_commands(self, em: float) -> QWidget:
+        frame, inside = card(self)
+        inside.setDirection(QBoxLayout.Direction.LeftToRight)
+        inside.setContentsMargins(*(round(part * em) for part in (0.8, 0.4, 0.8, 0.4)))
+        inside.setSpacing(round(0.55 * em))
+        for button in (self.pause, self.batch, self.stop, self.check, self.export, self.anew):
+            inside.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        inside.addStretch(1)
+        inside.addWidget(self.line)
+        return frame
+
+    def retranslate(self) -> None:
+        for button, name in (
+            (self.batch, "batch"),
+            (self.stop, "stop"),
+            (self.check, "check"),
+            (self.export, "export"),
+            (self.anew, "anew"),
+        ):
+            button.setText(tr(f"lab.command.{name}"))
+            button.setToolTip(tr(f"lab.command.{name}.tip"))
+        self.film.retranslate()
+
+    def draw(self, state: ViewState) -> None:
+        lab, training = state.lab, state.lab.training
+        if training is None:
+            return
+        self.heading.set_place(
+            (tr("lab.badge"), "encoder"),
+            "",
+            lab_words.task_name(training.subject.title),
+            (),
+            lab_words.facts(training),
+            lab_words.pace(training),
+        )
+        for chart, shown in zip(self.charts, lab_charts.charts(training), strict=True):
+            chart.set_chart(shown)
+        self.film.draw(state, self.height() >= ROOMY * self.em)
+        self._draw_commands(lab, training)
+        self.line.set_text(lab_words.line_below(training))
+
+    def _draw_commands(self, lab: Lab, training: Training) -> None:
+        said = [] if not training.reason else [lab_words.said(training.reason)]
+        said += check_lines(lab.check)
+        self.reason.setText("\n".join(said))
+        self.reason.setVisible(bool(said))
+        role = "error" if training.reason or has_fault(lab.check) else "muted"
+        if self.reason.property("role") != role:
+            self.reason.setProperty("role", role)
+            self.reason.style().polish(self.reason)
+        paused, over = training.status == "paused", training.is_over
+        going = training.status in ("running", "paused")
+        if over:
+            self.pause.setText(tr("lab.command.open"))
+            self.pause.setToolTip(tr("lab.command.open.tip"))
+            self.pause.setEnabled(shown_step(lab) is not None)
+        else:
+            key = "lab.command.resume" if paused else "lab.command.pause"
+            self.pause.setText(tr(key))
+            self.pause.setToolTip(tr("lab.command.pause.tip"))
+            self.pause.setEnabled(going)
+        self.batch.setEnabled(going)
+        self.stop.setEnabled(going)
+        self.check.setEnabled(bool(training.snapshots))
+        self.export.setEnabled(bool(len(training.steps)))
+
+    # What the user does.
+
+    def _order(self, wish: lab_orders.Command) -> None:
+        self.store.dispatch(lab_orders.command, wish)
+
+    def _on_pause(self) -> None:
+        training = self.store.state.lab.training
+        if training is not None and training.is_over:
+            self.store.dispatch(lab_orders.open_shown)
+        else:
+            self.store.dispatch(lab_orders.toggle_pause)
+
+    def _on_check(self) -> None:
+        self.store.dispatch(lab_orders.check)
+
+    def _on_anew(self) -> None:
+        self.store.dispatch(lab_actions.go_to, "choose")

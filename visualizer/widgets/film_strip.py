@@ -1,0 +1,215 @@
+"""The film of a training: one head's attention after each of some steps, the output below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from visualizer.lenses.lab_picture import Frame
+from visualizer.theme import Theme
+from visualizer.widgets.canvas import LEFT, NO_PEN, Canvas, box, write
+from visualizer.widgets.heatmap_cells import as_image, colour_indices
+from visualizer.widgets.pointing import PointedCanvas
+
+# In parts of the font's size: the least width of a frame, the room between two.
+LEAST_FRAME, GAP = 9.0, 1.3
+FEWEST, MOST = 3, 9
+
+
+class FilmStrip(PointedCanvas):
+    """frameClicked(step), frameMarked(step) with Shift held: to be compared; frameOpened(step)
+    with a double click.
+    """
+
+    frameClicked = Signal(int)
+    frameMarked = Signal(int)
+    frameOpened = Signal(int)
+    # what a right click asks about
+    term = "attention_weights"
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMouseTracking(True)
+        self.frames: tuple[Frame, ...] = ()
+        self._empty = ""
+        self._images: dict[int, tuple[Theme, np.ndarray, QImage]] = {}
+        self.count_changed: Callable[[], None] = lambda: None
+        self._count = 0
+
+    def set_frames(self, frames: tuple[Frame, ...], empty: str = "") -> None:
+        """empty: what is said where there is none"""
+        self.frames, self._empty = frames, empty
+        shown = {frame.step for frame in frames}
+        self._images = {step: kept for step, kept in self._images.items() if step in shown}
+        self.describe(empty if not frames else ", ".join(f"{f.title}: {f.output}" for f in frames))
+        self.update()
+
+    def room_for(self) -> int:
+        """How many frames fit beside each other."""
+        wide = self.width() / self.em
+        return min(max(int((wide + GAP) / (LEAST_FRAME + GAP)), FEWEST), MOST)
+
+    def relayout(self) -> None:
+        if self._count != self.room_for():
+            self._count = self.room_for()
+            self.count_changed()
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(60 * self.em), round(14 * self.em))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(round(30 * self.em), round(8.5 * self.em))
+
+    # Places.
+
+    def picture_rect(self, number: int) -> QRectF:
+        """Where the cells of a frame are painted."""
+        em, count = self.em, max(len(self.frames), self.room_for())
+        wide = (self.width() - (count - 1) * GAP * em - 0.2 * em) / count
+        high = min(self.height() - 4.1 * em, 0.95 * wide)
+        left = 0.1 * em + number * (wide + GAP * em)
+        return QRectF(round(left), round(1.9 * em), round(wide), max(round(high), 1))
+
+    def thing_at(self, pos: QPointF) -> int | None:
+        em = self.em
+        for number in range(len(self.frames)):
+            if self.picture_rect(number).adjusted(0, -1.7 * em, 0, 2 * em).contains(pos):
+                return number
+        return None
+
+    # Painting.
+
+    def paint(self, painter: QPainter) -> None:
+        if not self.frames:
+            write(painter, QRectF(self.rect()), self._empty, self.face(), self.theme.muted)
+            return
+        for number, frame in enumerate(self.frames):
+            self._draw_frame(painter, number, frame)
+
+    def _draw_frame(self, painter: QPainter, number: int, frame: Frame) -> None:
+        em, theme, rect = self.em, self.theme, self.picture_rect(number)
+        head = QRectF(rect.left(), rect.top() - 1.75 * em, rect.width(), 1.4 * em)
+        colour = theme.accent if frame.chosen else theme.muted
+        title = f"{frame.title}  {frame.mark}".rstrip()
+        write(painter, head, title, self.face(bold=frame.chosen or bool(frame.mark)), colour, LEFT)
+        draw_attention(painter, rect, self._image(frame))
+        if number == self._hovered or frame.chosen or frame.mark:
+            ink = theme.accent if frame.chosen or frame.mark else theme.border_strong
+            frame_around(painter, rect, QColor(ink), 0.18 * em if frame.chosen else 0.1 * em)
+        below = QRectF(rect.left(), rect.bottom() + 0.45 * em, rect.width() + 0.6 * em, 1.4 * em)
+        ink = theme.output if frame.is_right else theme.text
+        write(painter, below, frame.output or "–", self.face(), ink, LEFT)
+
+    def _image(self, frame: Frame) -> QImage:
+        kept = self._images.get(frame.step)
+        if kept is None or kept[0] is not self.theme or kept[1] is not frame.weights:
+            kept = (self.theme, frame.weights, attention_image(frame.weights, self.theme))
+            self._images[frame.step] = kept
+        return kept[2]
+
+    # The mouse.
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        number = self.thing_at(event.position())
+        if number is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        step = self.frames[number].step
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.frameMarked.emit(step)
+        else:
+            self.frameClicked.emit(step)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        number = self.thing_at(event.position())
+        if number is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.frameOpened.emit(self.frames[number].step)
+
+
+class Scrubber(Canvas):
+    """A bar over the steps of a training with a handle; moved(step): the snapshot it came nearest
+    to, dragged, clicked or by the arrow keys.
+    """
+
+    moved = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._steps: tuple[int, ...] = ()
+        self._current = 0
+
+    def set_steps(self, steps: tuple[int, ...], current: int) -> None:
+        """steps: of the snapshots, in order"""
+        if (steps, current) != (self._steps, self._current):
+            self._steps, self._current = steps, current
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(40 * self.em), round(1.7 * self.em))
+
+    def _groove(self) -> QRectF:
+        em = self.em
+        return QRectF(0.6 * em, self.height() / 2 - 0.15 * em, self.width() - 1.2 * em, 0.3 * em)
+
+    def handle(self) -> float:
+        """Where the handle is, from the left."""
+        groove, steps = self._groove(), self._steps
+        low, high = (steps[0], steps[-1]) if steps else (0, 1)
+        share = (self._current - low) / (high - low) if high > low else 1.0
+        return groove.left() + share * groove.width()
+
+    def paint(self, painter: QPainter) -> None:
+        em, theme, groove = self.em, self.theme, self._groove()
+        box(painter, groove, theme.border, None, groove.height() / 2)
+        if not self._steps:
+            return
+        x = self.handle()
+        done = QRectF(groove.left(), groove.top(), x - groove.left(), groove.height())
+        box(painter, done, theme.encoder, None, groove.height() / 2)
+        radius = 0.52 * em
+        painter.setPen(QPen(QColor(theme.encoder), 0.15 * em))
+        painter.setBrush(QColor(theme.surface))
+        painter.drawEllipse(QPointF(x, groove.center().y()), radius, radius)
+
+    def _go_to(self, x: float) -> None:
+        if not self._steps:
+            return
+        groove = self._groove()
+        low, high = self._steps[0], self._steps[-1]
+        wanted = low + (x - groove.left()) / max(groove.width(), 1) * (high - low)
+        nearest = min(self._steps, key=lambda step: abs(step - wanted))
+        if nearest != self._current:
+            self.moved.emit(nearest)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._go_to(event.position().x())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._go_to(event.position().x())
+
+
+def attention_image(weights: np.ndarray, theme: Theme) -> QImage:
+    """(T,S) weights from 0 to 1, a pixel each."""
+    return as_image(theme.packed_table("sequential")[colour_indices(weights, 0.0, 1.0)])
+
+
+def draw_attention(painter: QPainter, rect: QRectF, image: QImage) -> None:
+    """The pixels as sharp cells."""
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+    painter.drawImage(rect, image)
+
+
+def frame_around(painter: QPainter, rect: QRectF, colour: QColor, width: float) -> None:
+    """An edge just outside a picture."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(colour, width))
+    inset = width / 2 + 1
+    painter.drawRect(rect.adjusted(-inset, -inset, inset, inset))
+    painter.setPen(NO_PEN)

@@ -1,0 +1,197 @@
+"""A chart of the training lab: curves over the steps, painted; a line marks where training is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from visualizer import fonts
+from visualizer.lenses.lab_picture import Chart, ChartLine
+from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+
+
+class LabChart(Canvas):
+    """A card with a heading, an axis at the left, a legend at the top right."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMouseTracking(True)
+        self.chart: Chart | None = None
+        self._pointed: float | None = None
+
+    def set_chart(self, chart: Chart) -> None:
+        if self.chart is not None and chart.key and chart.key == self.chart.key:
+            return
+        self.chart = chart
+        now = ", ".join(f"{line.label} {line.now}".strip() for line in chart.lines)
+        self.describe(chart.title, now)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(20 * self.em), round(12 * self.em))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(round(12 * self.em), round(8.5 * self.em))
+
+    # Places.
+
+    def plot_rect(self) -> QRectF:
+        """Where the curves lie."""
+        em, small = self.em, self.face(0.76)
+        ticks = self.chart.ticks if self.chart is not None else ()
+        left = max((small.width(text) for _, text in ticks), default=0.0) + 1.9 * em
+        return QRectF(self.rect()).adjusted(left, 3.0 * em, -1.5 * em, -1.6 * em)
+
+    def places(self, line: ChartLine) -> np.ndarray:
+        """(n, 2) where a line's points are painted: at most a few to each column of pixels."""
+        chart, plot = self.chart, self.plot_rect()
+        assert chart is not None
+        x = plot.left() + np.asarray(line.x, np.float64) / max(chart.last, 1) * plot.width()
+        y = np.asarray(line.y, np.float64)
+        if line.most is not None:
+            share = y / line.most if line.most > 0 else np.zeros_like(y)
+        elif chart.log:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                share = (np.log(np.maximum(y, chart.low)) - np.log(chart.low)) / (
+                    np.log(chart.high) - np.log(chart.low)
+                )
+        else:
+            share = (y - chart.low) / (chart.high - chart.low)
+        finite = np.isfinite(share)
+        x, share = x[finite], share[finite]
+        up = plot.bottom() - np.clip(share, 0.0, 1.0) * plot.height()
+        return thinned(np.stack([x, up], axis=1), plot.width() * self.devicePixelRatioF())
+
+    # Painting.
+
+    def paint(self, painter: QPainter) -> None:
+        em, theme, chart = self.em, self.theme, self.chart
+        box(painter, QRectF(self.rect()), theme.surface, theme.border, 0.65 * em)
+        if chart is None:
+            return
+        head = QRectF(1.0 * em, 0.55 * em, self.width() - 2 * em, 1.5 * em)
+        write(painter, head, chart.title, self.face(bold=True), theme.text, LEFT)
+        self._draw_grid(painter, chart)
+        for line in chart.lines:
+            self._draw_line(painter, line)
+        plot = self.plot_rect()
+        if chart.here:
+            x = self.snap(plot.left() + chart.here / max(chart.last, 1) * plot.width()) + 0.5
+            pen = QPen(QColor(theme.text), 1.0)
+            pen.setDashPattern([3.0, 2.5])
+            painter.setPen(pen)
+            painter.drawLine(QPointF(x, plot.top() - 0.3 * em), QPointF(x, plot.bottom()))
+        self._draw_legend(painter, chart)
+        if self._pointed is not None:
+            self._draw_pointed(painter, chart)
+
+    def _draw_grid(self, painter: QPainter, chart: Chart) -> None:
+        em, theme, plot, small = self.em, self.theme, self.plot_rect(), self.face(0.76)
+        for value, text in chart.ticks:
+            if chart.log:
+                share = np.log(value / chart.low) / np.log(chart.high / chart.low)
+            else:
+                share = (value - chart.low) / (chart.high - chart.low)
+            y = self.snap(plot.bottom() - float(share) * plot.height()) + 0.5
+            painter.setPen(QPen(QColor(theme.border), 1.0))
+            painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
+            room = QRectF(0, y - 0.6 * em, plot.left() - 0.7 * em, 1.2 * em)
+            write(painter, room, text, small, theme.muted, RIGHT)
+        foot = QRectF(plot.left(), plot.bottom() + 0.2 * em, plot.width(), 1.2 * em)
+        write(painter, foot, "0", small, theme.muted, LEFT)
+        write(painter, foot, f"{chart.last:,}", small, theme.muted, RIGHT)
+
+    def _draw_line(self, painter: QPainter, line: ChartLine) -> None:
+        if not len(line.x):
+            return
+        places = self.places(line)
+        colour = QColor(getattr(self.theme, line.colour))
+        if line.faint:
+            colour.setAlphaF(0.28)
+        shape = [QPointF(x, y) for x, y in places.tolist()]
+        if line.dots or len(shape) == 1:
+            pen = QPen(colour, 0.34 * self.em)
+            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+            painter.setPen(pen)
+            painter.drawPoints(shape)
+        painter.setPen(QPen(colour, 1.2 if line.faint else 1.7))
+        # one polyline through the stroker takes five times as long
+        painter.drawLines([QLineF(a, b) for a, b in pairwise(shape)])
+
+    def _draw_legend(self, painter: QPainter, chart: Chart) -> None:
+        em, small, plot = self.em, self.face(fonts.SMALL), self.plot_rect()
+        height = 1.25 * em
+        texts = [f"{line.label}  {line.now}".rstrip() for line in chart.lines]
+        wide = max(map(small.width, texts), default=0.0)
+        room = QRectF(plot.right() - wide - 0.6 * em, plot.top(), wide + 0.6 * em, 0)
+        ground = room.adjusted(0, 0.1 * em, 0, len(texts) * height + 0.2 * em)
+        box(painter, ground, self.theme.surface, None, 0.3 * em)
+        for number, (line, text) in enumerate(zip(chart.lines, texts, strict=True)):
+            rect = QRectF(room.left() + 0.3 * em, room.top() + 0.2 * em + number * height, wide, em)
+            write(painter, rect, text, small, getattr(self.theme, line.colour), LEFT)
+
+    # The pointer: what the curves say at a step.
+
+    def _draw_pointed(self, painter: QPainter, chart: Chart) -> None:
+        em, plot, small = self.em, self.plot_rect(), self.face(0.78)
+        assert self._pointed is not None
+        step = round((self._pointed - plot.left()) / plot.width() * chart.last)
+        said = pointed_texts(chart, step)
+        if not said:
+            return
+        x = self.snap(self._pointed) + 0.5
+        painter.setPen(QPen(QColor(self.theme.border_strong), 1.0))
+        painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()))
+        wide = max(small.width(text) for _, text in said) + 0.9 * em
+        left = x + 0.4 * em if x + wide + em < self.width() else x - wide - 0.4 * em
+        room = QRectF(left, plot.bottom() - (1.2 * len(said) + 0.5) * em, wide, 0)
+        ground = room.adjusted(0, 0, 0, (1.2 * len(said) + 0.4) * em)
+        box(painter, ground, self.theme.surface, self.theme.border_strong, 0.3 * em)
+        for number, (colour, text) in enumerate(said):
+            y = room.top() + (0.2 + 1.2 * number) * em
+            rect = QRectF(left + 0.45 * em, y, wide, 1.2 * em)
+            write(painter, rect, text, small, getattr(self.theme, colour), LEFT)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        plot, x = self.plot_rect(), event.position().x()
+        self._pointed = x if plot.left() <= x <= plot.right() else None
+        self.update()
+
+    def leaveEvent(self, event: object) -> None:
+        self._pointed = None
+        self.update()
+
+
+def pointed_texts(chart: Chart, step: int) -> list[tuple[str, str]]:
+    """Colour and text of what each curve says at its last point up to a step."""
+    said = []
+    for line in chart.lines:
+        at = int(np.searchsorted(line.x, step, side="right")) - 1
+        if at >= 0:
+            value = float(line.y[at])
+            text = f"{100 * value:.1f} %" if chart.key[:1] == ("exact",) else f"{value:.4g}"
+            said.append((line.colour, f"{line.label} {int(line.x[at]):,}: {text}"))
+    return said
+
+
+def thinned(points: np.ndarray, columns: float) -> np.ndarray:
+    """The points of a curve without those that no eye would miss: of each column of pixels the
+    first, the lowest, the highest and the last.
+
+    points: (n, 2), from left to right
+    """
+    if len(points) <= 4 * columns or columns < 1:
+        return points
+    column = np.floor(points[:, 0]).astype(np.int64)
+    starts = np.flatnonzero(np.diff(column, prepend=column[0] - 1))
+    ends = np.append(starts[1:], len(points))
+    lows = np.minimum.reduceat(points[:, 1], starts)
+    highs = np.maximum.reduceat(points[:, 1], starts)
+    x = points[starts, 0]
+    y = np.stack([points[starts, 1], lows, highs, points[ends - 1, 1]], axis=1)
+    return np.stack([np.repeat(x, 4), y.ravel()], axis=1)
