@@ -12,12 +12,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
 from model_core.audit import audit
+from model_core.checks import Check
 from tests.gui.live_window import WAIT, checkpoint, live  # noqa: F401
 from tests.gui.samples import FONT
 from tests.gui.views import TARGET, at, entry, worked_view
 from visualizer import actions, fonts, i18n, navigation
 from visualizer.inquiries.audit import AuditInquiry, current_audit
-from visualizer.lenses.badges import Badge, badges, distribution_badge
+from visualizer.lenses.badges import Badge, badges, distribution_badge, two_figures
 from visualizer.palettes import contrast
 from visualizer.run import compute
 from visualizer.state import Inputs, ViewState, current_tape, shown_site
@@ -106,6 +107,22 @@ def test_numbers_that_differ_late_are_told_with_as_many_decimals_as_it_takes():
     said = told(state)[0].text
     found, wanted = said.split(" is ")[1].split(", recomputed ")
     assert found != wanted and float(found) == pytest.approx(float(wanted), rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "texts"),
+    [
+        (0.004, 0.0, ("0.004", "0")),
+        (0.00004, 0.0, ("4.00e-05", "0")),
+        (1.002, 1.0, ("1.002", "1")),
+        (0.0, 1.0, ("0", "1")),
+        (0.123456, 0.123466, ("0.12346", "0.12347")),
+        (0.5, 0.7, ("0.50", "0.70")),
+    ],
+)
+def test_a_broken_check_never_says_twice_what_reads_as_one_number(found, wanted, texts):
+    check = Check("rows_mean_zero", False, 1, 0, (0,), found, wanted)
+    assert two_figures(check, 2) == texts
 
 
 def test_every_record_of_every_model_is_told_in_both_languages():

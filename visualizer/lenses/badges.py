@@ -127,15 +127,23 @@ def two_figures(check: Check, decimals: int) -> tuple[str, str]:
     """What was found and what should be, with as many decimals as it takes to tell them apart."""
     assert check.found is not None and check.wanted is not None
     for digits in range(decimals, MOST_DECIMALS + 1):
-        pair = short(check.found, digits), _wanted(check.wanted, digits)
-        if pair[0] != pair[1]:
-            return pair
+        found, wanted = _figure(check.found, digits), _figure(check.wanted, digits)
+        if _read(found) != _read(wanted):
+            return found, wanted
     return exact(check.found), exact(check.wanted)
 
 
-def _wanted(value: float, decimals: int) -> str:
+def _figure(value: float, decimals: int) -> str:
     """0 and 1 are exact."""
     return str(int(value)) if value in (0.0, 1.0) else short(value, decimals)
+
+
+def _read(text: str) -> float | str:
+    """What a reader takes it for: "0.00" is no other number than "0"."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 # Where the cell lies, in words.
