@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from visualizer.actions import put_cursor, select_cell, show_page
-from visualizer.state import Cell, Cursor, ViewState, current_tape, current_token, shown_site
+from visualizer.state import (
+    Cell,
+    Cursor,
+    ViewState,
+    current_tape,
+    current_token,
+    shown_gradients,
+    shown_site,
+)
 from visualizer.walkthrough import Place, Walk, walk, walk_back
 
 
@@ -97,6 +107,14 @@ def previous_token(state: ViewState) -> ViewState:
     return state if fixed else go_to_token(state, current_token(state) - 1)
 
 
+def has_gradient(state: ViewState) -> bool:
+    """Whether the record's numbers can change by a little, where that is asked: a mask's cannot."""
+    place, gradients = current_place(state), shown_gradients(state)
+    if place is None or gradients is None:
+        return True
+    return bool(np.asarray(gradients.value_of(place.site)).dtype.kind == "f")
+
+
 def home(state: ViewState) -> ViewState:
     """The first step of the walk."""
     return go_to_index(state, 0)
@@ -182,6 +200,8 @@ def _put(state: ViewState, cursor: Cursor) -> ViewState:
     if before is None or after is None or tape is None or before.block != after.block:
         return there
     axes = tape[before.site].axes, tape[after.site].axes
+    if not axes[0] or not axes[1]:
+        return there  # a target is one number, and has no cells
     # a mean or a variance has one number per row, and behind it the row's cell is meant again
     same = axes[0][-2:] == axes[1][-2:] or "1" in (axes[0][-1], axes[1][-1])
     if after.kind.endswith("_attn") or before.sublayer == "mask" or not same:

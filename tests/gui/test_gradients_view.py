@@ -134,6 +134,32 @@ def test_the_layers_table_and_the_flow_show_gradients_under_that_name():
     assert "gradient" in whole.stream_title and whole.target in flow.flow_caption(whole).sentence
 
 
+@pytest.mark.parametrize("kind", ["log_prob", "loss"])
+def test_every_way_leads_to_the_target_which_has_no_cells(kind):
+    start = gradients_at("log_probs", token=2)
+    if kind == "loss":
+        start = answered(gradient_actions.aim_at_loss(start))
+    target = tape_of(start).target_site
+    for site in tape_of(start).sites:
+        if site == target:
+            continue
+        there = actions.select_cell(go(start, site), (0, 0))
+        ways = {
+            "home": navigation.home(there),
+            "chip": navigation.go_to_record(there, target),
+            "place": navigation.go_to_site(there, target),
+            "link": trail.follow(there, Origin(target, (), "gradient")),
+        }
+        if navigation.current_index(there) == 1:
+            ways["arrow"] = navigation.previous_op(there)
+        for way, found in ways.items():
+            assert shown_site(found) == target, (site, way)
+            assert way == "link" or found.selected is None, (site, way)
+            assert stage.stage(found).values.shape == (1, 1)
+            # and from there on
+            assert shown_site(navigation.next_op(actions.select_cell(found, (0, 0)))) != target
+
+
 def test_the_ranking_of_gradients_begins_with_the_largest_and_keeps_the_probabilities():
     state = gradients_at("logits", token=2)
     found = ranking.ranking(state, stage.stage(state))

@@ -9,6 +9,7 @@ from typing import Any
 from model_core.audit import Stopped, audit
 from model_core.checks import Audit
 from visualizer.inquiries.base import Cancelled, Inquiry
+from visualizer.navigation import has_gradient
 from visualizer.state import (
     Found,
     ViewState,
@@ -22,7 +23,7 @@ from visualizer.state import (
 def audit_key(state: ViewState) -> Hashable | None:
     """What is to be checked: a site of a run, or its gradient; None where no record is on show."""
     site = shown_site(state)
-    if state.run is None or site is None or state.page != "record":
+    if state.run is None or site is None or state.page != "record" or not has_gradient(state):
         return None
     gradients = gradients_key(state) if shown_gradients(state) is not None else None
     return state.run.number, gradients, site

@@ -11,6 +11,7 @@ from visualizer.lenses.labels import Words
 from visualizer.lenses.matrix import picture, range_of
 from visualizer.lenses.picture import Matrix
 from visualizer.navigation import current_place
+from visualizer.navigation import has_gradient as has_gradient
 from visualizer.state import (
     Cell,
     ViewState,
@@ -63,14 +64,6 @@ def focus_row(state: ViewState) -> int:
     if gradients is not None and gradients.target.kind == "log_prob":
         return gradients.target.row
     return current_token(state)
-
-
-def has_gradient(state: ViewState) -> bool:
-    """Whether the record's numbers can change by a little, where that is asked: a mask's cannot."""
-    place, gradients = current_place(state), shown_gradients(state)
-    if place is None or gradients is None:
-        return True
-    return bool(np.asarray(gradients.value_of(place.site)).dtype.kind == "f")
 
 
 def stage(state: ViewState) -> Matrix | None:
