@@ -202,10 +202,17 @@ class GradientTape:
         return self._explain(name, index, share)
 
     def parameter_snippet(
-        self, name: str, index: Sequence[int] | None = None, data: str = DATA_FILE
+        self,
+        name: str,
+        index: Sequence[int] | None = None,
+        data: str | None = DATA_FILE,
+        said: str = "",
     ) -> Snippet:
-        """Runnable source text that prints the gradient of a parameter, or of its cell."""
-        return self._snippet(name, index, data)
+        """Runnable source text that prints the gradient of a parameter, or of its cell.
+
+        said: what the target is, in words
+        """
+        return self._snippet(name, index, data, said)
 
     def recompute_parameter(self, name: str) -> tuple[Array, Array]:
         """The gradient of a parameter in float64, and the sum of the sizes of its shares."""
@@ -223,10 +230,13 @@ class GradientTape:
             return shares[share].explain(place)
         return _added([(part, part.explain(place)) for part in shares])
 
-    def _snippet(self, name: str, index: Sequence[int] | None, data: str | None) -> Snippet:
+    def _snippet(
+        self, name: str, index: Sequence[int] | None, data: str | None, said: str = ""
+    ) -> Snippet:
         gradient = self.gradient_of(name)
         place = None if index is None else checked_index(name, index, gradient.shape)
-        return gradient_snippet(name, self.target_site, self.shares_of(name), gradient, place, data)
+        shares, target = self.shares_of(name), self.target_site
+        return gradient_snippet(name, target, shares, gradient, place, data, said)
 
     def _recompute(self, name: str) -> tuple[Array, Array]:
         gradient = self.gradient_of(name)
@@ -312,12 +322,15 @@ class GradientRecord:
         """The gradient by the ops' expressions in float64, and the sum of the shares' sizes."""
         return self._gradients._recompute(self.site)
 
-    def snippet(self, index: Sequence[int] | None = None, data: str = DATA_FILE) -> Snippet:
+    def snippet(
+        self, index: Sequence[int] | None = None, data: str = DATA_FILE, said: str = ""
+    ) -> Snippet:
         """Runnable source text that prints the gradient, or the cell at `index`.
 
         data: the name of the file from which the text loads arrays too long to stand in it
+        said: what the target is, in words
         """
-        return self._gradients._snippet(self.site, index, data)
+        return self._gradients._snippet(self.site, index, data, said)
 
     def numpy(self) -> str:
         """Runnable source text, all arrays included, that prints the gradient."""

@@ -71,10 +71,11 @@ def gradient_snippet(
     value: Array,
     index: Index | None = None,
     data: str | None = DATA_FILE,
+    said: str = "",
 ) -> Snippet:
     """How a gradient comes about: the sum of the shares of all records that read the site.
 
-    value: the gradient
+    value: the gradient   said: what the target is, in words: "log p(cat | position 2)"
     """
     labels: dict[tuple[str, str], Any] = {}
     for share in shares:
@@ -106,8 +107,9 @@ def gradient_snippet(
         for key, held in labels.items()
         if names[key] in words
     ]
-    title = f"the gradient of {target} with respect to {_place(site, value.shape, index)}"
-    return _written([title], variables, lines, index, data)
+    title = f"the gradient of {said or target} with respect to {_place(site, value.shape, index)}"
+    # a token may hold a line break, which would end the comment
+    return _written([" ".join(title.split())], variables, lines, index, data)
 
 
 def parameter_snippet(

@@ -159,7 +159,8 @@ class Gelu(CellByCell, Op):
         x = names[0]
         below = f"0.5 * (1.0 + np.vectorize(math.erf, otypes=[float])({x} / math.sqrt(2.0)))"
         density = f"np.exp(-0.5 * {x} ** 2) / math.sqrt(2.0 * math.pi)"
-        return f"{d_out} * ({below} + {x} * {density})"
+        # the error function is reckoned in float64
+        return f"{d_out} * ({below} + {x} * {density}).astype({x}.dtype)"
 
     def magnitude(self, value: Array, operands: Sequence[Array]) -> Array:
         # 0.5 and erf / 2 cancel where x is far below 0

@@ -150,7 +150,8 @@ class CrossEntropy(Op):
         if self.label_smoothing:
             smooth = self.label_smoothing
             own = f"({1.0 - smooth!r} * {own} + {smooth!r} * {log_probs}.mean(axis=-1))"
-        return f"-({own} * {real}).sum() / max({real}.sum(), 1)"
+        # divided by a count, a float32 becomes a float64
+        return f"(-({own} * {real}).sum() / max({real}.sum(), 1)).astype({log_probs}.dtype)"
 
     def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
         if which != 0:
@@ -160,7 +161,8 @@ class CrossEntropy(Op):
         share = f"(np.arange({log_probs}.shape[-1]) == {labels}[..., None])"
         if smooth:
             share = f"({1.0 - smooth!r} * {share} + {smooth!r} / {log_probs}.shape[-1])"
-        return f"-{d_out} * {real}[..., None] * {share} / max({real}.sum(), 1)"
+        told = f"-{d_out} * {real}[..., None] * {share} / max({real}.sum(), 1)"
+        return f"({told}).astype({log_probs}.dtype)"
 
 
 class AlignmentLoss(Op):
@@ -263,7 +265,8 @@ class AlignmentLoss(Op):
         at = f"np.maximum({aligned}, 0)[..., None]"
         own = f"np.take_along_axis({weights}[:, {self.head}], {at}, axis=-1)[..., 0]"
         logs = f"np.log(np.maximum({own}, {self.SMALLEST!r}))"
-        return f"-({logs} * ({aligned} >= 0)).sum() / max(({aligned} >= 0).sum(), 1)"
+        mean = f"-({logs} * ({aligned} >= 0)).sum() / max(({aligned} >= 0).sum(), 1)"
+        return f"({mean}).astype({weights}.dtype)"
 
     def backward_expression(self, which: int, d_out: str, out: str, names: Sequence[str]) -> str:
         if which != 0:
@@ -274,7 +277,8 @@ class AlignmentLoss(Op):
         slope = (
             f"-{d_out} / max(({aligned} >= 0).sum(), 1) / np.maximum({weights}, {self.SMALLEST!r})"
         )
-        return f"np.where({head} & {source} & ({weights} > {self.SMALLEST!r}), {slope}, 0.0)"
+        share = f"np.where({head} & {source} & ({weights} > {self.SMALLEST!r}), {slope}, 0.0)"
+        return f"{share}.astype({weights}.dtype)"
 
 
 class WeightedSum(Op):
