@@ -17,6 +17,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from model_core import Saved, bundled
+from model_core.snippets import Snippet
 from visualizer import actions, chat_actions, decoding_actions, fonts, navigation
 from visualizer.beam_run import Search
 from visualizer.conversation import Spoken
@@ -213,7 +214,8 @@ class Session(QObject):
         self.store.dispatch(say_saved, saved)
         log.info("saved %s", saved)
 
-    def _on_exported(self, path: Path) -> None:
+    def _on_exported(self, path: Path, snippet: Snippet) -> None:
+        self.window.take_copy(snippet.text)
         self.store.dispatch(actions.show_notice, "notice.copied.arrays", file=path)
 
     def _on_faded(self) -> None:

@@ -109,7 +109,7 @@ class Engine(QObject):
     reply of a chat model.
     opened(ModelEntry), open_failed(file name, reason, details): the newest request for a model.
     saved(Saved), save_failed(file name, reason, details): every request to save.
-    exported(Path): every request to export; save_failed where that was not possible.
+    exported(Path, Snippet): every request to export; save_failed where that was not possible.
     Connect them to bound methods.
     """
 
@@ -120,7 +120,7 @@ class Engine(QObject):
     open_failed = Signal(str, str, str)
     saved = Signal(object)
     save_failed = Signal(str, str, str)
-    exported = Signal(object)
+    exported = Signal(object, object)
     _written = Signal(str, object, str, str)
     _reported = Signal(int, object)
     # whether there was anything left to prepare
@@ -178,9 +178,9 @@ class Engine(QObject):
     def _export(self, snippet: Snippet, path: Path) -> None:
         """Runs in the worker's thread."""
 
-        def write() -> Path:
+        def write() -> tuple[Path, Snippet]:
             snippet.save(path)
-            return path
+            return path, snippet
 
         self._written.emit(path.name, *attempt(write))
 
@@ -223,8 +223,8 @@ class Engine(QObject):
         self._writing -= 1
         if reason:
             self.save_failed.emit(name, reason, details)
-        elif isinstance(saved, Path):
-            self.exported.emit(saved)
+        elif isinstance(saved, tuple):
+            self.exported.emit(*saved)
         else:
             self.saved.emit(saved)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -296,18 +297,23 @@ class MainWindow(QWidget):
 
         Where that takes arrays too long for a text, they are written to a file of the user's.
         """
-        snippet = copied(self.store.state, whole)
+        # a page that this model does not have is not on show either
+        state = replace(self.store.state, page=self.stage.page.name)
+        snippet = copied(state, whole)
         if snippet is not None and snippet.arrays:
             path = self._choose_arrays(self, self._arrays_folder / DATA_FILE)
             if path is None:
                 return
             self._arrays_folder = path.parent
-            snippet = copied(self.store.state, whole, path)
-            self.exportWanted.emit(snippet, path)
+            # the text is copied once there is a file that it can load
+            self.exportWanted.emit(copied(state, whole, path), path)
         elif snippet is not None:
+            self.take_copy(snippet.text)
             self.store.dispatch(actions.show_notice, "notice.copied")
-        if snippet is not None:
-            QGuiApplication.clipboard().setText(snippet.text)
+
+    def take_copy(self, text: str) -> None:
+        """The text goes to the clipboard."""
+        QGuiApplication.clipboard().setText(text)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_file(event) is not None:

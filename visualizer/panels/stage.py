@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -297,6 +298,7 @@ class StagePanel(Panel):
     def _draw_check(self, state: ViewState) -> None:
         """What can be done with the number in focus, and what its check has brought."""
         self.check.setVisible(can_check(state))
+        self.copy.setVisible(copying.can_copy(replace(state, page=self.page.name)))
         asked = state.check is not None and state.showing == "gradients"
         self.checked.set_check(check_text(state, copying.focus(state)) if asked else None)
 
