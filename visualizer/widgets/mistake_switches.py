@@ -80,7 +80,7 @@ class MistakeSwitches(QScrollArea):
             column.addWidget(about)
             column.addWidget(effect)
             column.addSpacing(round(0.5 * em))
-            switch.clicked.connect(partial(self._tell, name))
+            switch.clicked.connect(partial(self.toggled.emit, name))
             self.rows[name] = (switch, about, effect)
         column.addStretch(1)
         self.setWidget(lines)
@@ -93,6 +93,3 @@ class MistakeSwitches(QScrollArea):
             switch.setToolTip(f"{one.about}\n{one.effect}")
             about.setText(one.about)
             effect.setText(one.effect)
-
-    def _tell(self, name: str, _checked: bool) -> None:
-        self.toggled.emit(name)
