@@ -11,7 +11,7 @@ import numpy as np
 from model_core.capture import Capture, Captured, address
 from model_core.ops.base import Array
 from model_core.plan import Step, Values
-from model_core.replay import Given, Replay, as_constant
+from model_core.replay import Cancelled, Given, Replay, as_constant, never
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,19 @@ class GrowingReplay(Replay):
     """
 
     def __init__(
-        self, encoder: Sequence[Step], given: Given, row: Sequence[Step], row_given: RowGiven
+        self,
+        encoder: Sequence[Step],
+        given: Given,
+        row: Sequence[Step],
+        row_given: RowGiven,
+        cancelled: Cancelled = never,
     ) -> None:
         self._row_steps, self._row_given = row, row_given
         self.capacity = row_given.capacity
         self._row_memory: list[Array] = []
         self._places: dict[int, _Place] = {}
         self._n_encoder_calls = 0
-        super().__init__(encoder, given)
+        super().__init__(encoder, given, cancelled)
         self._row_calls = self._calls[self._n_encoder_calls :]
         del self._calls[self._n_encoder_calls :]
 
@@ -113,8 +118,7 @@ class GrowingReplay(Replay):
             values[slot] = array
         start, n_blocks = values.copy(), len(capture.blocks)
         capture.open_block()
-        for step in self._row_steps:
-            step(values)
+        self._run_steps(self._row_steps, values)
         self._row_memory = capture.used_blocks(n_blocks)
         lasting = list(given.constants.values())
         for slot, value in enumerate(values):

@@ -123,12 +123,13 @@ class Model:
         self._name_tokens(tape)
         return tape
 
-    def prepare(self, source_length: int) -> bool:
+    def prepare(self, source_length: int, cancelled: Callable[[], bool] = lambda: False) -> bool:
         """Do ahead what decodings of sentences of so many tokens would otherwise stop to do.
 
+        cancelled: asked every few milliseconds at most; then the work is left off
         returns: whether anything was done; once False, such sentences are at their quickest.
         """
-        return self._runner.prepare(source_length)
+        return self._runner.prepare(source_length, cancelled)
 
     def loss(self, tape: Tape, labels: Any, label_smoothing: float = 0.0) -> float:
         """Record the cross-entropy of the tape's predictions against labels (B,T), PAD ignored."""

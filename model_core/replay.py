@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
@@ -37,6 +37,13 @@ class Given:
     lasting: Set[int]
 
 
+Cancelled = Callable[[], bool]
+
+
+def never() -> bool:
+    return False
+
+
 def as_constant(slot: int, value: Array, lasting: Set[int]) -> Array:
     """A result that no kept call computes: right where it is the same in every run."""
     if slot not in lasting:
@@ -45,11 +52,16 @@ def as_constant(slot: int, value: Array, lasting: Set[int]) -> Array:
     return value
 
 
+class CaptureStopped(Exception):
+    """A capture that nobody waits for any more was left off."""
+
+
 class Replay:
     """One captured pass: its calls, the arrays they read the inputs from, and what they leave."""
 
-    def __init__(self, steps: Sequence[Step], given: Given) -> None:
-        """Run the steps once and keep all calls."""
+    def __init__(self, steps: Sequence[Step], given: Given, cancelled: Cancelled = never) -> None:
+        """Run the steps once and keep all calls; CaptureStopped once it is cancelled."""
+        self._cancelled = cancelled
         self._inputs: list[tuple[int, Array]] = []
         self._held: list[Array] = []
         self._capture(steps, given)
@@ -68,8 +80,7 @@ class Replay:
             values[slot] = array
         self._fill(given.inputs)
         known = {id(value) for value in values}
-        for step in steps:
-            step(values)
+        self._run_steps(steps, values)
         lasting = [*given.parameters.values(), *given.constants.values()]
         lasting += self._capture_more(capture, values)
         for slot, value in enumerate(values):
@@ -83,6 +94,12 @@ class Replay:
         capture.check(lasting)
         self._held += capture.blocks
         self._values, self._calls, self.n_bytes = values, capture.calls, capture.n_bytes
+
+    def _run_steps(self, steps: Sequence[Step], values: Values) -> None:
+        for step in steps:
+            if self._cancelled():
+                raise CaptureStopped
+            step(values)
 
     def _capture_more(self, capture: Capture, values: Values) -> list[Array]:
         """What a kind of pass captures behind the steps; the constants that it reads."""

@@ -23,7 +23,7 @@ from model_core.ops import MaskedScores, Normalise
 from model_core.ops.base import Array
 from model_core.parameters import packed
 from model_core.plan import Plan, Step, Values, compile_step
-from model_core.replay import Given, Replay, Replays
+from model_core.replay import Cancelled, CaptureStopped, Given, Replay, Replays, never
 from model_core.tape import Tape
 from model_core.transformer import NO_DROPOUT, Dropout, build_plan
 
@@ -258,9 +258,10 @@ class Runner:
             return claimed
         return self._capture_growing(inputs, length) if replays.wanted(length) else None
 
-    def prepare(self, source_length: int) -> bool:
+    def prepare(self, source_length: int, cancelled: Cancelled = never) -> bool:
         """Capture, ahead of the first, a decoding of a sentence of so many tokens.
 
+        cancelled: asked between the steps; nothing is kept of a capture that is left off
         returns: whether there was one to capture; then there may be another.
         """
         if not self._growing.missing(source_length):
@@ -270,10 +271,13 @@ class Runner:
             "source_mask": np.ones((1, source_length), bool),
             "source_positions": np.arange(source_length),
         }
-        return self._capture_growing(inputs, source_length) is not None
+        try:
+            return self._capture_growing(inputs, source_length, cancelled) is not None
+        except CaptureStopped:
+            return True
 
     def _capture_growing(
-        self, inputs: Mapping[str, Any], length: int
+        self, inputs: Mapping[str, Any], length: int, cancelled: Cancelled = never
     ) -> tuple[GrowingReplay, Values] | None:
         slots, capacity = self.plan.slots, first_capacity(length)
         row = RowGiven(
@@ -291,7 +295,7 @@ class Runner:
         )
         encoder = [*self._encoder, *self._memory]
         try:
-            captured = GrowingReplay(encoder, self._given(inputs), self._rows, row)
+            captured = GrowingReplay(encoder, self._given(inputs), self._rows, row, cancelled)
         except (CannotCaptureError, ValueError):
             # a table of learned positions may end before the caches do
             self._growing.refuse()

@@ -145,7 +145,11 @@ class Engine(QObject):
         self._spare.done.connect(self._was_prepared)
 
     def request(self, entry: ModelEntry, inputs: Inputs) -> int:
-        """Compute the run of these inputs; `finished` brings a Run with the returned number."""
+        """Compute the run of these inputs; `finished` brings a Run with the returned number.
+
+        What is being prepared in the worker's thread is left off: the user waits.
+        """
+        self._spare.cancel()
         return self._runs.request(
             lambda number, cancelled: compute(
                 entry, inputs, number, cancelled, partial(self._reported.emit, number)
@@ -158,6 +162,7 @@ class Engine(QObject):
 
     def open(self, source: str | Path, choices: Choices = AS_IT_IS) -> None:
         """Open a bundled model (a str, its name) or a checkpoint file (a Path)."""
+        self._spare.cancel()
         self._opening = source.name if isinstance(source, Path) else source
         self._models.request(lambda number, cancelled: open_entry(source, choices))
 
@@ -186,7 +191,7 @@ class Engine(QObject):
 
     def prepare(self, entry: ModelEntry, length: int) -> None:
         """Make ready for sentences of so many source tokens, while nothing else is wanted."""
-        self._spare.request(lambda number, cancelled: entry.model.prepare(length))
+        self._spare.request(lambda number, cancelled: entry.model.prepare(length, cancelled))
 
     @property
     def busy(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -205,6 +206,28 @@ def test_a_prepared_length_is_quick_from_its_first_sentence() -> None:
     fresh_one = decoded(small_model("float32"), TEXTS[0])
     assert differing(first.tape, {r.site: r.value for r in fresh_one.tape}) == []
     assert small_model("float64").prepare(length) is False
+
+
+def test_preparing_is_left_off_between_any_two_steps_and_keeps_nothing() -> None:
+    asked: list[int] = []
+
+    def cancelled_at(last: int) -> Callable[[], bool]:
+        asked.clear()
+        return lambda: asked.append(0) or len(asked) > last  # type: ignore[func-returns-value]
+
+    model = small_model("float32")
+    length = len(model.tokenizer.encode_source(TEXTS[0]).ids)
+    runner, never = model._runner, 10**9
+    assert small_model("float32").prepare(length, cancelled_at(never))
+    steps = len(asked)
+    assert steps >= len(runner._encoder) + len(runner._memory) + len(runner._rows)
+    for last in range(0, steps, 7):
+        assert model.prepare(length, cancelled_at(last))
+        assert len(asked) == last + 1 and not len(runner._growing)
+    assert [model.prepare(length) for _ in range(3)] == [True, True, False]
+    fresh_one = decoded(small_model("float32"), TEXTS[0])
+    prepared = decoded(model, TEXTS[0])
+    assert differing(prepared.tape, {r.site: r.value for r in fresh_one.tape}) == []
 
 
 def test_a_decoding_left_off_half_way_goes_on_unharmed() -> None:

@@ -244,3 +244,30 @@ def test_one_sentence_is_one_line_of_bounded_length():
     assert one_sentence(KeyError("no site 'x'")) == "no site 'x'"
     assert one_sentence(RuntimeError()) == "RuntimeError"
     assert len(one_sentence(ValueError("x" * 9999))) == 300
+
+
+@pytest.mark.parametrize("wanted", ["run", "model"])
+def test_what_is_made_ready_gives_way_to_what_the_user_waits_for(engine, qtbot, wanted):
+    begun = threading.Event()
+
+    class Preparing:
+        @staticmethod
+        def prepare(length, cancelled):
+            begun.set()
+            while not cancelled():
+                time.sleep(0.001)
+            return True
+
+    prepared = Heard()
+    engine.prepared.connect(prepared.take)
+    engine.prepare(ModelEntry(Preparing(), "slow"), 7)
+    assert begun.wait(WAIT / 1000)
+    signal = engine.finished if wanted == "run" else engine.opened
+    with qtbot.waitSignal(signal, timeout=WAIT):
+        if wanted == "run":
+            engine.request(entry(), Inputs(source="s4 s5"))
+        else:
+            engine.open("self-attention")
+    assert not prepared.said
+    engine.prepare(entry(), 7)
+    qtbot.waitUntil(lambda: prepared.said == [(True,)], timeout=WAIT)
