@@ -269,7 +269,7 @@ def _encoding(path: PathLike, reading: Reading) -> FoundEncoding:
         return find_encoding(path)
     try:
         "".encode(reading.encoding)
-    except LookupError:
+    except (LookupError, UnicodeError):
         raise DataFileError(
             path, f"there is no encoding {reading.encoding!r}", "one such as UTF-8 or GB18030"
         ) from None

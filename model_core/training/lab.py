@@ -66,7 +66,8 @@ class Training:
     """Starts the process at once. `poll` takes what has happened since and never waits.
 
     After a Started event config, tokenizer, history and film are there. `sentence` says why a
-    run has failed. `close` ends the process; a program that is gone ends it too.
+    run has failed. `close` ends the process; a program that is gone ends it too, with the run
+    saved where it has a checkpoint.
     """
 
     def __init__(self, start: Start) -> None:
@@ -119,6 +120,8 @@ class Training:
         if save and self.state in ("running", "paused"):
             self._say(Quit())
             self._take_until_it_ends()
+        elif self.state not in OVER:
+            self._process.kill()
         self._end()
         if self.state not in OVER:
             self.state = "ended"

@@ -76,6 +76,9 @@ class LabData:
     report: CleaningReport | None = None
     module: Any = None
     dataset: Any = field(repr=False, default=None)
+    _facts: dict[tuple[Any, ...], Facts] = field(
+        repr=False, compare=False, default_factory=dict, init=False
+    )
 
     def tokenizer(self, settings: Settings) -> Tokenizer:
         """The tokenizer of the training part alone; a task has its own."""
@@ -98,6 +101,13 @@ class LabData:
 
     def facts(self, settings: Settings) -> Facts:
         """What `problems` and `estimate` need; the same for settings of the same tokenizer."""
+        shared = settings.tying == "all"
+        key = (settings.tokenizer, settings.min_count, settings.vocab_size, shared)
+        if key not in self._facts:
+            self._facts[key] = self._new_facts(settings)
+        return self._facts[key]
+
+    def _new_facts(self, settings: Settings) -> Facts:
         words = self.tokenizer(settings)
         sizes = (len(words.source_vocabulary), len(words.target_vocabulary))
         if self.module is not None:

@@ -173,6 +173,12 @@ def lines_of(path: PathLike, encoding: str, most_bytes: int) -> Iterator[Line]:
                 text = newlines.decode(chunk, final=not chunk and read >= size)
             except UnicodeDecodeError as error:
                 raise _not_in(path, encoding, number, error) from None
+            except UnicodeError:
+                raise DataFileError(
+                    path,
+                    f"does not start with the mark of {shown_encoding(encoding)}",
+                    "its byte order to be chosen",
+                ) from None
             if "\0" in text:
                 raise DataFileError(path, "is a binary file", A_PAIR_FILE)
             pieces = text.split("\n")

@@ -1,12 +1,15 @@
 """The process that trains: takes commands from its standard input, answers with events.
 
-It ends when its input ends, so that it never outlives the program that started it.
+When its input ends it saves the run and ends too, so that it never outlives the program that
+started it, and nothing is lost when that one crashes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
+import signal
 import sys
 import threading
 import time
@@ -25,6 +28,7 @@ from model_core.training.loop import Progress
 from model_core.training.messages import (
     COMMANDS,
     Command,
+    Event,
     Failed,
     Finished,
     GoOn,
@@ -55,86 +59,124 @@ SECONDS_BETWEEN_PROBES = 0.4
 # Probing takes at most this share of the time.
 SHARE_OF_PROBES = 0.1
 KINDNESS = 10
+# So long may a step and the saving after it take once nobody is there any more.
+SECONDS_TO_SAVE = 10.0
+
+
+class _NobodyThereError(Exception):
+    """The other end of the pipe is closed."""
+
+
+Send = Callable[[Event], None]
+
+
+def serve(sender: Sender, commands: queue.SimpleQueue[Command]) -> None:
+    """One run, from Start to Finished or Failed; every error becomes an event."""
+
+    def send(event: Event) -> None:
+        try:
+            sender.send(event)
+        except (OSError, ValueError):
+            raise _NobodyThereError from None
+
+    with contextlib.suppress(_NobodyThereError):
+        try:
+            start = commands.get()
+            if isinstance(start, Start):
+                Worker(start, begun(start, send), send, commands).work()
+            elif not isinstance(start, Quit):
+                raise ValueError("the first command is no start")
+        except _NobodyThereError:
+            raise
+        except Exception as error:  # noqa: BLE001 (the worker tells whatever went wrong)
+            send(failure(error))
+
+
+def failure(error: Exception) -> Failed:
+    """An error in a sentence."""
+    if isinstance(error, CheckpointError):
+        return Failed(str(error), error.file, f"{error.found}, expected {error.expected}")
+    if isinstance(error, MemoryError):
+        return Failed("there is not enough memory for this run; make it smaller")
+    if isinstance(error, ValueError | LookupError | OSError):
+        return Failed(str(error))
+    traceback.print_exception(error)
+    return Failed(f"{type(error).__name__}: {error}")
+
+
+def begun(start: Start, send: Send) -> LabRun:
+    """The run that a command asks for, standing at its first step or where it was left."""
+
+    def tell(report: CleaningReport) -> None:
+        send(Loading(report.lines, report.pairs))
+
+    watching = Watching(start.evaluate_every, start.norms_every)
+    if start.resume:
+        return LabRun.resume(start.resume, watching, tell)
+    if start.source is None or start.settings is None:
+        raise ValueError("there is neither data with settings nor a run to go on with")
+    return LabRun.begin(start.source, start.settings, watching, tell)
+
+
+def announcement(run: LabRun) -> Started:
+    """What whoever watches has to know of a run."""
+    report = run.data.report
+    return Started(
+        title=run.data.title,
+        settings=run.settings,
+        config=run.model.config.to_dict(),
+        tokenizer=run.model.tokenizer.to_dict(),
+        step=run.step,
+        total_steps=run.total_steps,
+        steps_per_epoch=run.trainer.steps_per_epoch,
+        n_train=len(run.prepared.train),
+        n_held_out=len(run.prepared.held_out),
+        too_long=run.prepared.too_long,
+        report=[] if report is None else list(report.sentences()),
+        left_out=[(e.kind, e.count, e.first) for e in report.left_out] if report else [],
+        warning=run.warning,
+        layers=list(run.history.layers),
+        steps=run.history.steps.rows.tobytes(),
+        norms=run.history.norms.rows.tobytes(),
+    )
 
 
 class Worker:
-    """One run, from Start to Finished or Failed."""
+    """Makes the steps of a run and tells of them, as the commands have it."""
 
-    def __init__(self, sender: Sender, commands: queue.SimpleQueue[Command]) -> None:
-        self._sender, self._commands = sender, commands
+    def __init__(
+        self, start: Start, run: LabRun, send: Send, commands: queue.SimpleQueue[Command]
+    ) -> None:
+        self._start, self._run, self._send, self._commands = start, run, send, commands
         self._rows: list[Progress] = []
         self._seconds: list[float] = []
-        self._told_at = self._saved_at = self._probe_at = 0.0
+        self._told_at = self._probe_at = 0.0
+        self._saved_at = time.monotonic()
         self._go_on: Callable[[], None] | None = None
         self._once = False
         self._ended = threading.Event()
+        self._probe = start.probe
+        count = run.model.parameter_count
+        self._film = Schedule(count, start.film_budget, start.film_interval, start.film_stored_as)
 
     def work(self) -> None:
-        """Serve the commands until the run is over; every error becomes an event."""
+        """Train until the run is over; where nobody is there any more, save it and end."""
+        limit_blas_threads(self._run.model.config)
         try:
-            start = self._commands.get()
-            if not isinstance(start, Start):
-                raise ValueError("the first command is no start")
-            self._begin(start)
+            self._send(announcement(self._run))
+            self._picture()
+            self._look_at_probe()
+            if self._start.paused:
+                self._pause(save=False)
             self._serve()
         except DivergedError as error:
             self._tell()
             said, kept = str(error), self._parameters()
-            self._sender.send(Failed(said, good_step=error.good_step, parameters=kept))
-        except CheckpointError as error:
-            reason = f"{error.found}, expected {error.expected}"
-            self._sender.send(Failed(str(error), error.file, reason))
-        except (ValueError, LookupError, OSError) as error:
-            self._sender.send(Failed(str(error)))
-        except MemoryError:
-            self._sender.send(Failed("there is not enough memory for this run; make it smaller"))
-        except Exception as error:  # noqa: BLE001 (the worker tells whatever went wrong)
-            traceback.print_exc()
-            self._sender.send(Failed(f"{type(error).__name__}: {error}"))
-
-    def _begin(self, start: Start) -> None:
-        self._start = start
-        watching = Watching(start.evaluate_every, start.norms_every)
-        if start.resume:
-            run = LabRun.resume(start.resume, watching, self._loading)
-        elif start.source is not None and start.settings is not None:
-            run = LabRun.begin(start.source, start.settings, watching, self._loading)
-        else:
-            raise ValueError("there is neither data with settings nor a run to go on with")
-        self._run = run
-        limit_blas_threads(run.model.config)
-        count, interval = run.model.parameter_count, start.film_interval
-        self._film = Schedule(count, start.film_budget, interval, start.film_stored_as)
-        self._probe = start.probe
-        report = run.data.report
-        self._sender.send(
-            Started(
-                title=run.data.title,
-                settings=run.settings,
-                config=run.model.config.to_dict(),
-                tokenizer=run.model.tokenizer.to_dict(),
-                step=run.step,
-                total_steps=run.total_steps,
-                steps_per_epoch=run.trainer.steps_per_epoch,
-                n_train=len(run.prepared.train),
-                n_held_out=len(run.prepared.held_out),
-                too_long=run.prepared.too_long,
-                report=[] if report is None else list(report.sentences()),
-                left_out=[(e.kind, e.count, e.first) for e in report.left_out] if report else [],
-                warning=run.warning,
-                layers=list(run.history.layers),
-                steps=run.history.steps.rows.tobytes(),
-                norms=run.history.norms.rows.tobytes(),
-            )
-        )
-        self._saved_at = time.monotonic()
-        self._picture()
-        self._look_at_probe()
-        if start.paused:
-            self._pause(save=False)
-
-    def _loading(self, report: CleaningReport) -> None:
-        self._sender.send(Loading(report.lines, report.pairs))
+            self._send(Failed(said, good_step=error.good_step, parameters=kept))
+        except _NobodyThereError:
+            if self._start.checkpoint:
+                with contextlib.suppress(ValueError, OSError):
+                    self._run.save_run(self._start.checkpoint)
 
     @property
     def _is_paused(self) -> bool:
@@ -160,7 +202,7 @@ class Worker:
         elif isinstance(command, GoOn) and self._go_on is not None:
             self._go_on()
             self._go_on = None
-            self._sender.send(Running(self._run.step))
+            self._send(Running(self._run.step))
         elif isinstance(command, StepOnce):
             self._pause(save=False)
             self._once = True
@@ -178,7 +220,7 @@ class Worker:
             return
         self._tell()
         self._go_on = self._run.pause()
-        self._sender.send(Paused(self._run.step))
+        self._send(Paused(self._run.step))
         if save:
             self._save()
 
@@ -201,7 +243,7 @@ class Worker:
         self._look_at_probe()
         if self._once:
             self._once = False
-            self._sender.send(Paused(self._run.step))
+            self._send(Paused(self._run.step))
         start = self._start
         by_steps = start.save_steps > 0 and progress.step % start.save_steps == 0
         if by_steps or now - self._saved_at >= start.save_seconds:
@@ -210,7 +252,7 @@ class Worker:
     def _tell(self) -> None:
         self._told_at = time.monotonic()
         if self._rows:
-            self._sender.send(Steps(self._rows, self._seconds))
+            self._send(Steps(self._rows, self._seconds))
             self._rows, self._seconds = [], []
 
     def _picture(self) -> None:
@@ -221,7 +263,7 @@ class Worker:
         parameters = self._run.model.parameters
         flat = flattened(parameters, parameters, self._start.film_stored_as)
         stored_as: StoredAs = "float16" if flat.dtype == np.float16 else "float32"
-        self._sender.send(Snapshot(step, stored_as, flat.tobytes()))
+        self._send(Snapshot(step, stored_as, flat.tobytes()))
 
     def _look_at_probe(self) -> None:
         """Decode the probe sentence, unless that was done just now."""
@@ -233,12 +275,12 @@ class Worker:
             result = model.generate(self._probe)
         except ValueError as error:
             self._probe = ""
-            self._sender.send(Refused(str(error)))
+            self._send(Refused(str(error)))
             return
         layers = range(model.config.n_decoder_layers)
         sites = [f"decoder.layers.{layer}.cross_attn.weights" for layer in layers]
         attention = np.stack([result.tape[site].value[0] for site in sites]).astype(np.float32)
-        self._sender.send(
+        self._send(
             Probed(
                 step=self._run.step,
                 text=self._probe,
@@ -262,15 +304,15 @@ class Worker:
         try:
             self._run.save_run(path)
         except (ValueError, OSError) as error:
-            self._sender.send(Refused(str(error)))
+            self._send(Refused(str(error)))
         else:
-            self._sender.send(RunSaved(self._run.step, path))
+            self._send(RunSaved(self._run.step, path))
 
     def _finish(self, is_whole: bool) -> None:
         self._ended.set()
         self._tell()
         card = self._run.card()
-        self._sender.send(Finished(self._run.step, is_whole, self._parameters(), card))
+        self._send(Finished(self._run.step, is_whole, self._parameters(), card))
         for path in {self._start.checkpoint, self._start.resume} - {""}:
             remove_run(path)
 
@@ -286,13 +328,11 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     if hasattr(os, "nice"):
         os.nice(KINDNESS)
+    # a Ctrl-C in a terminal is the watching program's business, and reaches this one as well
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, commands), daemon=True).start()
-    try:
-        Worker(Sender(output), commands).work()
-    except OSError:
-        # nobody reads any more
-        os._exit(1)
+    serve(Sender(output), commands)
     sys.stderr.flush()
     # not by way of the interpreter's end, which waits for the thread that reads the input
     os._exit(0)
@@ -301,8 +341,10 @@ def main() -> None:
 def _listen(stream: BinaryIO, commands: queue.SimpleQueue[Command]) -> None:
     while (data := receive(stream)) is not None:
         commands.put(COMMANDS.decode(data))
-    # the program that started this one is gone, or has had enough; files are whole at any moment
-    os._exit(0)
+    # the program that started this one is gone, or has had enough
+    commands.put(Quit())
+    time.sleep(SECONDS_TO_SAVE)
+    os._exit(1)
 
 
 if __name__ == "__main__":

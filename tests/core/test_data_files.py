@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from model_core.training import data_files
@@ -267,6 +268,42 @@ def test_a_reader_can_be_stopped_from_outside(tmp_path: Path) -> None:
     path = written(tmp_path, "".join(f"{i}\t{i}\n" for i in range(20_000)))
     with pytest.raises(Enough):
         read_pairs(path, Reading(), stop)
+
+
+def test_whatever_happens_to_a_file_it_is_read_or_refused_in_a_sentence(tmp_path: Path) -> None:
+    texts = [
+        tsv(PAIRS * 5).encode(),
+        b"source,target\n" + b'"a, b","c"\n"d\ne",f\n' * 9,
+        b"".join(json.dumps({"src": s, "tgt": t}).encode() + b"\n" for s, t in PAIRS * 5),
+        "".join(f"{s} ||| {t}\n" for s, t in PAIRS * 5).encode("utf-16"),
+        "".join(f"{s}\t{t}\n" for s, t in PAIRS * 5).encode("gb18030"),
+    ]
+    generator = np.random.default_rng(6)
+    path, outcomes = tmp_path / "p", [0, 0]
+    for _ in range(300):
+        data = bytearray(texts[int(generator.integers(len(texts)))])
+        for _ in range(int(generator.integers(1, 6))):
+            place = int(generator.integers(len(data)))
+            wild = generator.choice([0, 9, 10, 13, 34, 44, 123, 0xFF, int(generator.integers(256))])
+            match int(generator.integers(3)):
+                case 0:
+                    data[place] = int(wild)
+                case 1:
+                    data[place:place] = bytes([int(wild)]) * int(generator.integers(1, 30))
+                case _:
+                    del data[place : place + int(generator.integers(1, 40))]
+        path.write_bytes(data)
+        reading = Reading(encoding=str(generator.choice(["utf-8", "gb18030", "utf-16"])))
+        try:
+            pairs, report = read_pairs(path, reading if generator.random() < 0.3 else AS_IT_LOOKS)
+        except DataFileError as error:
+            outcomes[0] += 1
+            assert str(error).isprintable() and ", expected " in str(error)
+        else:
+            outcomes[1] += 1
+            assert report.adds_up and len(pairs) == report.pairs > 0
+            assert all(source and target for source, target in pairs)
+    assert min(outcomes) > 30
 
 
 # The split.

@@ -20,6 +20,7 @@ from model_core.training import resume as resume_module
 from model_core.training.guard import WINDOW, DivergedError
 from model_core.training.lab_data import FileSource
 from model_core.training.lab_run import LabRun, Watching
+from model_core.training.loop import train
 from model_core.training.resume import latest_run, previous_of, read_run
 from model_core.training.settings import Settings
 
@@ -308,6 +309,53 @@ def test_a_model_that_forgets_what_it_had_learned_is_stopped(pairs: Path) -> Non
     with pytest.raises(DivergedError, match="as high as that of guessing") as caught:
         list(run)
     assert good - WINDOW <= caught.value.good_step < good + WINDOW
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a signal as Ctrl-C sends it")
+def test_ctrl_c_saves_the_run_and_says_how_to_go_on(pairs: Path, tmp_path: Path) -> None:
+    config, out = tmp_path / "config.json", tmp_path / "out.safetensors"
+    settings = msgspec.structs.replace(SETTINGS, steps=500)
+    config.write_text(json.dumps(msgspec.to_builtins(settings)), "utf-8")
+    arguments = ["--data", str(pairs), "--config", str(config), "--out", str(out)]
+    process = start([*arguments, "--save-steps", "1"])
+    wait_for_checkpoint(process, tmp_path / "out.training", 3)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    assert f"go on with --resume {tmp_path / 'out.training'}" in output
+    assert 3 < step_of(tmp_path / "out.training") < 500 and not out.exists()
+
+
+def test_train_as_a_generator_measures_what_it_is_asked_to(pairs: Path) -> None:
+    model, examples, held_out = (run := begin(pairs).prepared).model, run.train, run.held_out
+    recipe = SETTINGS.recipe(len(examples))
+    rows = list(
+        train(model, examples, recipe, held_out=held_out, evaluate_every=25, norms_every=30)
+    )
+    assert [row.step for row in rows if row.evaluation is not None] == [25, 50, 60]
+    assert [row.step for row in rows if row.norms] == [30, 60]
+    with pytest.raises(ValueError, match="no example is held out"):
+        next(train(model, examples, recipe, evaluate_every=5))
+
+
+def test_an_evaluation_is_the_loss_and_the_matches_of_the_model_itself(pairs: Path) -> None:
+    run = begin(pairs, steps=300, learning_rate=0.01, dropout_rate=0.0)
+    last = list(run)[-1].evaluation
+    assert last is not None
+    words, losses, tokens, hits = run.model.tokenizer, 0.0, 0, 0
+    for example in run.prepared.held_out:
+        source = np.array([example.source])
+        tape = run.model.trace(source_ids=source, target_ids=[[words.start_id, *example.target]])
+        labels = [[*example.target, words.end_id]]
+        losses += run.model.loss(tape, labels) * len(labels[0])
+        tokens += len(labels[0])
+        text = "".join(words.source_tokens(example.source[:-1]))
+        hits += run.model.generate(text).ids == [words.start_id, *labels[0]]
+    assert last.loss == pytest.approx(losses / tokens, rel=1e-4)
+    assert (last.exact, last.decoded) == (hits, len(run.prepared.held_out))
+    assert [shown.is_right for shown in last.shown] == [
+        shown.expected == shown.output for shown in last.shown
+    ]
 
 
 def test_the_command_line_trains_on_a_file_and_the_model_opens(pairs: Path, tmp_path: Path) -> None:

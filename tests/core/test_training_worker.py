@@ -209,15 +209,20 @@ def test_a_killed_process_is_told_and_leaves_no_zombie(begin: Callable[..., Trai
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-def test_the_process_ends_when_its_program_is_killed(pairs: Path) -> None:
+def test_the_process_saves_the_run_and_ends_when_its_program_is_killed(
+    pairs: Path, tmp_path: Path
+) -> None:
+    checkpoint = tmp_path / "run.training"
     program = (
         "import sys, time\n"
         "from model_core.training.lab import Training\n"
         "from model_core.training.lab_data import FileSource\n"
         "from model_core.training.messages import Start\n"
         "from model_core.training.settings import Settings\n"
-        f"settings = Settings(steps=10**6, warmup_steps=5, d_model=16, d_ff=16)\n"
-        f"training = Training(Start(source=FileSource({str(pairs)!r}), settings=settings))\n"
+        "settings = Settings(steps=10**6, warmup_steps=5, d_model=16, d_ff=16)\n"
+        f"source, checkpoint = FileSource({str(pairs)!r}), {str(checkpoint)!r}\n"
+        "start = Start(source=source, settings=settings, checkpoint=checkpoint)\n"
+        "training = Training(start)\n"
         "while training.step < 5:\n"
         "    training.poll(); time.sleep(0.01)\n"
         "print(training.process_id, flush=True)\n"
@@ -235,6 +240,7 @@ def test_the_process_ends_when_its_program_is_killed(pairs: Path) -> None:
     while is_alive(child):
         assert time.monotonic() < end
         time.sleep(0.02)
+    assert read_run(checkpoint).position.step >= 5
 
 
 def test_a_training_that_is_forgotten_ends_its_process(pairs: Path) -> None:
