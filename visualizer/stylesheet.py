@@ -46,6 +46,8 @@ QPushButton:disabled, QToolButton:disabled {{ color: {t.muted}; background: {t.s
     border-color: {t.border}; }}
 QPushButton[kind="primary"] {{ color: {t.on_encoder}; background: {t.encoder_fill};
     border-color: {t.encoder_fill}; }}
+QPushButton[kind="primary"]:disabled {{ color: {t.muted}; background: {t.sunken};
+    border-color: {t.border}; }}
 QPushButton[kind="primary"]:hover {{ border-color: {t.text}; }}
 QPushButton[kind="quiet"] {{ color: {t.muted}; background: transparent; border-color: transparent;
     padding: {px(0.2)} {px(0.4)}; }}

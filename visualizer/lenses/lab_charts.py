@@ -86,6 +86,7 @@ def exact_chart(training: Training) -> Chart:
         1.0,
         last_step(training),
         training.step,
+        legend_below=True,
         key=("exact", *_key(training)),
     )
 

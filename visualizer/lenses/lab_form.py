@@ -102,7 +102,7 @@ def form(subject: Subject) -> Form:
             subject.seconds_a_step if timed else None,
         ),
         preset_of(subject),
-        tuple(dict.fromkeys(translated(str(problem)) for problem in found.values())),
+        tuple(dict.fromkeys(problem_said(problem) for problem in found.values())),
         sound and facts is not None,
     )
 
@@ -137,7 +137,7 @@ def _row(entry: SettingField, settings: Settings, problem: Any, unread: str | No
     if unread is not None:
         said = tr("lab.unread", text=unread)
     elif problem is not None:
-        said = translated(str(problem))
+        said = problem_said(problem)
     hint = ""
     if low is not None and high is not None:
         hint = tr("lab.range", low=number_text(low), high=number_text(high))
@@ -155,6 +155,12 @@ def _row(entry: SettingField, settings: Settings, problem: Any, unread: str | No
         unusual,
         problem.value if problem is not None and unread is None else None,
     )
+
+
+def problem_said(problem: Problem) -> str:
+    """Why a setting cannot work and what to do instead, in the language in use."""
+    parts = {"reason": translated(problem.reason), "suggestion": translated(problem.suggestion)}
+    return tr("lab.problem", **parts)
 
 
 def _follows(name: str) -> bool:

@@ -32,6 +32,7 @@ class Chart:
     """Curves over the steps of a training, 0 to `last`; `here` is the step they have come to.
 
     ticks: what is written beside the axis, and where; log: whether equal ratios take equal room
+    legend_below: whether the names of the curves stand at the bottom, for curves that rise
     key: equal for charts that look the same
     """
 
@@ -43,6 +44,7 @@ class Chart:
     last: int
     here: int
     log: bool = False
+    legend_below: bool = False
     key: tuple = ()
 
 

@@ -120,7 +120,10 @@ class FilmPart(QWidget):
         assert training is not None
         here = VIEWS.index(lab.view)
         titles = tuple(tr(f"lab.view.{name}") for name in VIEWS)
-        self.switch.set_titles(titles, here, self._note(lab))
+        steps = snapshot_steps(lab)
+        known = lab_words.nearest(lab_words.known_steps(lab) or steps, shown_step(lab))
+        note = "" if known is None else tr("lab.film.step", n=f"{known:,}")
+        self.switch.set_titles(titles, here, note)
         self.stack.setCurrentIndex(here)
         tables = lab.view == "tables"
         self.below.setVisible(roomy and not tables)
@@ -132,8 +135,6 @@ class FilmPart(QWidget):
             pair = lab_words.pair(lab)
             self.pair.set_pair(pair, tr("lab.pair.difference"), tr("lab.pair.empty"))
         self.swap.setVisible(lab.view == "pair")
-        steps = snapshot_steps(lab)
-        known = lab_words.nearest(lab_words.known_steps(lab) or steps, shown_step(lab))
         self.scrubber.set_steps(steps, known or 0)
         self._draw_choices(state)
         samples = lab_words.samples(training)
@@ -145,10 +146,6 @@ class FilmPart(QWidget):
             norm_table.set_norms(bars, titles4, tr("lab.norm.empty"))  # type: ignore[arg-type]
         self.open.setEnabled(known is not None)
         self.save.setEnabled(known is not None)
-
-    def _note(self, lab: Lab) -> str:
-        step = shown_step(lab)
-        return "" if step is None else tr("lab.film.step", n=f"{step:,}")
 
     def _waiting(self, lab: Lab) -> str:
         if lab.training is not None and not lab.probe and lab.training.is_over:

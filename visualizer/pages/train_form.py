@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
@@ -35,6 +32,7 @@ from visualizer.pages.train_file import Picker
 from visualizer.pages.train_start import task_title
 from visualizer.state import ViewState
 from visualizer.store import Store
+from visualizer.theme import theme_of
 from visualizer.widgets.controls import Choice, SectionHead, card, push_button
 
 ASIDE, FIELD = 22.0, 9.0
@@ -222,7 +220,10 @@ class FormPart(QWidget):
         if subject is None:
             return
         shown = form(subject)
-        self._make_rows(shown)
+        if self._make_rows(shown):
+            theme = theme_of(state)
+            for head in self.heads.values():
+                head.set_theme(theme)
         for row in shown.rows:
             self.settings[row.name].draw(row)
         self.heading.setText(tr("lab.form.heading", name=task_title(subject.title)))
@@ -253,11 +254,11 @@ class FormPart(QWidget):
             for label in pair:
                 label.setVisible(number < len(shown.estimate))
 
-    def _make_rows(self, shown: Form) -> None:
-        """The fields of these data: made when they are first shown."""
+    def _make_rows(self, shown: Form) -> bool:
+        """The fields of these data, made when they are first shown; whether they were."""
         names = tuple(row.name for row in shown.rows)
         if names == self._names:
-            return
+            return False
         self._names = names
         inside = QWidget()
         inside.setProperty("role", "surface")
@@ -278,6 +279,7 @@ class FormPart(QWidget):
             column.addSpacing(round(0.7 * self.em))
         column.addStretch(1)
         self.area.setWidget(inside)
+        return True
 
     # What the user does.
 
@@ -295,5 +297,4 @@ class FormPart(QWidget):
         self.store.dispatch(lab_actions.go_to, there)
 
     def _on_train(self) -> None:
-        act: Callable[[ViewState], ViewState] = partial(begin)
-        self.store.dispatch(act)
+        self.store.dispatch(begin)

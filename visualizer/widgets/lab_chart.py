@@ -128,7 +128,10 @@ class LabChart(Canvas):
         height = 1.25 * em
         texts = [f"{line.label}  {line.now}".rstrip() for line in chart.lines]
         wide = max(map(small.width, texts), default=0.0)
-        room = QRectF(plot.right() - wide - 0.6 * em, plot.top(), wide + 0.6 * em, 0)
+        top = plot.top()
+        if chart.legend_below:
+            top = plot.bottom() - len(texts) * height - 0.6 * em
+        room = QRectF(plot.right() - wide - 0.6 * em, top, wide + 0.6 * em, 0)
         ground = room.adjusted(0, 0.1 * em, 0, len(texts) * height + 0.2 * em)
         box(painter, ground, self.theme.surface, None, 0.3 * em)
         for number, (line, text) in enumerate(zip(chart.lines, texts, strict=True)):

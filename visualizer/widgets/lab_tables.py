@@ -103,13 +103,13 @@ class SampleTable(Canvas):
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._samples: tuple[Sample, ...] = ()
-        self._heads: tuple[str, str, str] = ("", "", "")
+        self._heads: tuple[str, ...] = ("", "", "")
         self._empty = ""
 
-    def set_samples(
-        self, samples: tuple[Sample, ...], heads: tuple[str, str, str], empty: str
-    ) -> None:
-        """heads: of what is read, what should come and what came"""
+    def set_samples(self, samples: tuple[Sample, ...], heads: tuple[str, ...], empty: str) -> None:
+        """heads: of what is read, what should come and what came; without the last of the three
+        nothing has come yet
+        """
         if (samples, heads, empty) != (self._samples, self._heads, self._empty):
             self._samples, self._heads, self._empty = samples, heads, empty
             said = (f"{s.source}: {s.output} ({s.expected})" for s in samples)
@@ -128,14 +128,18 @@ class SampleTable(Canvas):
         if not self._samples:
             write(painter, QRectF(self.rect()), self._empty, small, theme.muted)
             return
-        rows = [(s.source, s.expected, s.output) for s in self._samples]
-        wished = [max(small.width(row[n]) for row in [self._heads, *rows]) + em for n in range(3)]
-        room = self.width() - 1.4 * em
+        count = len(self._heads)
+        judged = count > 2
+        rows = [(s.source, s.expected, s.output)[:count] for s in self._samples]
+        table = [self._heads, *rows]
+        wished = [max(small.width(row[n]) for row in table) + em for n in range(count)]
+        margin = 1.4 * em if judged else 0.0
+        room = self.width() - margin
         scale = min(1.0, room / sum(wished))
         widths = [scale * wide for wide in wished]
         lines = max(min(len(rows), int(self.height() / em / LINE) - 1), 1)
         for number, row in enumerate([self._heads, *rows[:lines]]):
-            x, top = 1.4 * em, number * LINE * em
+            x, top = margin, number * LINE * em
             right = number and self._samples[number - 1].is_right
             for place, (text, wide) in enumerate(zip(row, widths, strict=True)):
                 last = theme.output if right else theme.error_text
@@ -143,7 +147,7 @@ class SampleTable(Canvas):
                 rect = QRectF(x, top, wide - 0.5 * em, LINE * em)
                 write(painter, rect, text or "–", small, colour, LEFT)
                 x += wide
-            if number:
+            if number and judged:
                 self._draw_mark(painter, top + 0.5 * LINE * em, bool(right))
 
     def _draw_mark(self, painter: QPainter, middle: float, right: bool) -> None:
