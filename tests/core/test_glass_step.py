@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import model_core
+from model_core import bundled
 from model_core.ops import EVALUATION_NAMES
 from model_core.training.batching import Batch, Example, collate, epoch
 from model_core.training.loop import GuidedHead, Recipe, Trainer
 from model_core.training.pairs import batch_of
 from model_core.training.step import glass_step
 from model_core.training.step_check import check_step
+from model_core.training.step_sources import drawn_pairs, recipe_of
 from model_core.training.update_terms import explain_update
 from model_core.transformer import Dropout
 from tests.core.models import TRAITS, small_model
@@ -33,7 +36,9 @@ EXAMPLES = [
     Example([4, 10, 5, 8, 2], [9], [1, -1]),
 ]
 BATCH = collate(EXAMPLES, 0, 1, 2)
-NAME, PLACE = "encoder.layers.0.ffn.W_1", (3, 5)
+NAME = "encoder.layers.0.ffn.W_1"
+# The worked examples have no decoder to train.
+BUNDLED = [name for name in bundled.names() if bundled.path_of(name).suffix == ".safetensors"]
 
 
 def test_the_step_is_to_the_bit_the_one_that_training_takes():
@@ -193,6 +198,15 @@ def test_every_gradient_of_every_kind_of_model_passes_the_check_with_its_masks(t
         assert one.holds, one
         assert one.cells == one.size == model.parameters[one.name].size
     assert [one.done for one in checked] == list(range(1, len(checked) + 1))
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_the_gradients_of_every_bundled_model_pass_the_check_with_its_own_dropout(name):
+    model = model_core.open_checkpoint(name)
+    step = glass_step(model, drawn_pairs(model.card["task"], 1, 2), recipe_of(model.card), 5)
+    assert step.dropout_sites
+    for one in check_step(step, cells=2):
+        assert one.holds, one
 
 
 def test_a_float32_step_is_checked_in_float64_with_the_same_masks():
