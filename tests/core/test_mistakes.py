@@ -194,7 +194,8 @@ def test_pairs_and_examples_are_drawn_anew_from_a_tasks_generator(name):
     recipe = recipe_of(model.card)
     assert recipe.dropout.ffn == model.card["recipe"]["dropout"]["ffn"]
     step = glass_step(fresh(model), pairs, recipe)
-    assert step.loss > 4.0
+    # as good as guessing, at best
+    assert step.loss > 0.8 * np.log(model.config.tgt_vocab_size)
     assert not (step.batch.labels == model.tokenizer.unknown_id).any()
     assert all(example.target for example in drawn_examples(name, model, 5))
 
