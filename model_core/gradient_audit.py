@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -14,9 +15,10 @@ from model_core.ops import LogSoftmax, Softmax
 from model_core.ops.base import Array, Index, Operand
 from model_core.shares import Share, recomputed_share
 
-# Beside its own largest number, this much of the largest of all gradients counts: some tensors
-# have a gradient of 0 and hold nothing but rounding errors.
-OF_ALL = 1e-3
+# Rounding errors are measured by what becomes of small ones: so often, and so small.
+DRAWS, NUDGE = 4, 2.0**-20
+# A larger operand is left as it is: the numbers that it is multiplied with are nudged anyway.
+LARGEST_NUDGED = 2**20
 SOFTMAXES = (Softmax, LogSoftmax)
 
 
@@ -45,17 +47,18 @@ def _agreement(
     """Every cell against the sum of the ops' backward expressions in float64."""
     value = record.value
     worst, tolerance, tiny = Worst("recomputed"), tolerance_of(value), tiny_of(value)
-    least = OF_ALL * largest_of(record.tape, stop)
     for place in _places(value.shape, shares):
         stop()
-        wanted, size = _again(record, shares, place)
-        size = np.maximum(size, max(float(np.abs(wanted).max(initial=0.0)), least))
+        wanted, size = _again(record, shares, place, stop)
+        size = np.maximum(size, float(np.abs(wanted).max(initial=0.0)))
         found = value[place]
         worst.look(place, excess(found, wanted, size, tolerance, tiny), found, wanted)
     return worst.check()
 
 
-def _again(record: GradientRecord, shares: tuple[Share, ...], place: Place) -> tuple[Array, Array]:
+def _again(
+    record: GradientRecord, shares: tuple[Share, ...], place: Place, stop: Callable[[], None]
+) -> tuple[Array, Array]:
     """The gradient at a place in float64, and what its rounding errors are measured against."""
     if not shares:
         return record.recompute()
@@ -64,12 +67,35 @@ def _again(record: GradientRecord, shares: tuple[Share, ...], place: Place) -> t
         cut = _cut(share, place)
         part = recomputed_share(cut)
         value = value + part
-        if isinstance(share.op, SOFTMAXES):
-            size = size + _terms(share, place)
-        else:
-            # terms that all but cancel out, in a mean's gradient, are as large as what they are of
-            size = size + np.maximum(np.abs(part), np.abs(in_float64(cut.d_out.value)).max())
+        size = size + np.abs(part) + _feels(cut, part, stop)
     return value, size
+
+
+def _feels(share: Share, value: Array, stop: Callable[[], None]) -> Array:
+    """How much a share feels errors of the numbers that it is reckoned from, row by row.
+
+    An op that rounds on its way is no better than one that reads numbers which are off by a
+    rounding error each, and no worse: terms that all but cancel out, in the gradient of a mean or
+    of a certain choice, leave an error of the terms' size and not of their sum's. A relative error
+    e of all that is read makes one of about e times the number that is returned.
+    """
+    generator, total = np.random.default_rng(0), np.zeros(value.shape)
+
+    def nudged(operand: Operand) -> Operand:
+        array = in_float64(operand.value)
+        if array.dtype.kind != "f" or array.size > LARGEST_NUDGED:
+            return operand
+        errors = generator.random(array.shape, dtype=np.float32) - 0.5
+        # of a mean square of 1
+        return Operand(operand.name, array * (1.0 + NUDGE * math.sqrt(12.0) * errors))
+
+    for _ in range(DRAWS):
+        stop()
+        operands = tuple(map(nudged, share.operands))
+        moved = share._replace(d_out=nudged(share.d_out), out=nudged(share.out), operands=operands)
+        total += ((recomputed_share(moved) - value) / NUDGE) ** 2
+    size: Array = np.sqrt(total / DRAWS)
+    return size.max(axis=-1, keepdims=True) if size.ndim else size
 
 
 def _terms(share: Share, place: Place) -> Array:

@@ -348,6 +348,45 @@ def test_a_wrong_number_in_any_gradient_is_named_by_its_cell() -> None:
     assert len(sites) > 140
 
 
+def random_gradients(model: Any, generator: np.random.Generator) -> GradientTape:
+    """Those of a token of a row, mostly the one that was chosen, for a sentence of any words."""
+    words = model.tokenizer.source_vocabulary[4:]
+    text = " ".join(generator.choice(words, size=int(generator.integers(1, 10))))
+    tape = model.generate(text, max_new_tokens=8).tape
+    row = int(generator.integers(tape.predicted_ids.shape[1]))
+    chosen = int(tape.predicted_ids[0, row])
+    other = int(generator.integers(model.config.tgt_vocab_size))
+    return gradients_of(
+        tape, Target("log_prob", row, chosen if generator.random() < 0.7 else other)
+    )
+
+
+@pytest.mark.parametrize("name", ["en-zh", "en-fr"])
+def test_no_gradient_of_any_sentence_fails(name: str) -> None:
+    model, generator = model_core.open_checkpoint(name), np.random.default_rng(17)
+    for _ in range(12):
+        assert broken(random_gradients(model, generator)) == []
+
+
+def test_a_twentieth_of_the_largest_number_is_found_however_certain_the_target_is() -> None:
+    model, generator = model_core.open_checkpoint("en-zh"), np.random.default_rng(9)
+    for _ in range(6):
+        tape = random_gradients(model, generator)
+        slots = tape._gradients._slots
+        for site in tape.sites:
+            slot = tape.plan.slots[tape.plan.resolve(site)]
+            sound = slots[slot]
+            if sound is None or not np.abs(sound).max() or site == tape.target_site:
+                continue
+            planted = np.array(sound)
+            index = tuple(int(generator.integers(size)) for size in planted.shape)
+            planted[index] += 0.05 * np.abs(planted).max()
+            slots[slot] = planted
+            bad = {check.bad for check in audit(tape[site]).checks if check.holds is False}
+            slots[slot] = sound
+            assert bad == {index}, (site, tape.target)
+
+
 def test_gradients_of_what_a_softmax_reads_sum_to_zero() -> None:
     tape = gradients(model_core.open_checkpoint("en-zh"))
     for site in ("logits", "decoder.layers.1.cross_attn.masked_scores"):
