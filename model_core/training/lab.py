@@ -269,7 +269,7 @@ class Training:
             parameters, card = whole.snapshot(0), self.card
         else:
             parameters, card = self.film.snapshot(snapshot), {}
-        card = card or {"title": self.started.title}
+        card = card or self.started.card
         return Model(config, parameters, tokenizer_from_dict(self.started.tokenizer), card)
 
 

@@ -49,6 +49,8 @@ class LabRun:
         self.data, self.settings = data, settings
         self.prepared = prepared or prepare(data, settings)
         self.model: Model = self.prepared.model
+        # a chat model reads prompts, of the probe sentence too
+        self.model.card = self.first_card()
         recipe = settings.recipe(len(self.prepared.train))
         self.trainer = Trainer(self.model, self.prepared.train, recipe)
         self.trainer.norms_every = watching.norms_every
@@ -184,6 +186,20 @@ class LabRun:
         model.card = self.card()
         return checkpoints.save(path, model.config, model.parameters, model.tokenizer, model.card)
 
+    def first_card(self) -> dict[str, Any]:
+        """What can be said of the model before it is trained."""
+        module = self.data.module
+        recipe = getattr(module, "recipe", None)
+        card: dict[str, Any] = {"title": getattr(recipe, "TITLE", self.data.title)}
+        if isinstance(self.data.source, TaskSource):
+            card["task"] = self.data.source.name
+        if (rules := getattr(recipe, "CHAT", None)) is not None:
+            card["chat"] = dict(rules)
+        shown = getattr(module, "EXAMPLES", None)
+        if shown is None:
+            shown = [pair.source for pair in self.data.held_out[:EXAMPLES_OF_A_CARD]]
+        return card | {"examples": list(shown)}
+
     def card(self) -> dict[str, Any]:
         """What the model is; nothing in it depends on the day or the machine."""
         recipe = self.trainer.recipe
@@ -191,9 +207,8 @@ class LabRun:
             return dict(self.data.module.card(self.data.dataset, self.model, recipe))
         held, done = self.prepared.held_out, self.trainer.evaluate()
         card: dict[str, Any] = {
-            "title": self.data.title,
+            **self.first_card(),
             "about": f"Trained on {len(self.prepared.train):,} pairs for {self.step:,} steps.",
-            "examples": [pair.source for pair in self.data.held_out[:EXAMPLES_OF_A_CARD]],
             "recipe": msgspec.to_builtins(recipe),
             "steps": self.step,
             "training_sentences": len(self.prepared.train),

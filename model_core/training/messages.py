@@ -87,6 +87,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
     settings: Settings
     config: dict[str, Any]
     tokenizer: dict[str, Any]
+    card: dict[str, Any]
     step: int
     total_steps: int
     steps_per_epoch: int

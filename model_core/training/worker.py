@@ -126,6 +126,7 @@ def announcement(run: LabRun) -> Started:
         settings=run.settings,
         config=run.model.config.to_dict(),
         tokenizer=run.model.tokenizer.to_dict(),
+        card=run.first_card(),
         step=run.step,
         total_steps=run.total_steps,
         steps_per_epoch=run.trainer.steps_per_epoch,
