@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from model_core.config import ModelConfig
     from model_core.training.cleaning import CleaningReport
     from model_core.training.data_files import Look, Reading
+    from model_core.training.estimates import Estimate
     from model_core.training.held_out import Evaluation
     from model_core.training.lab_data import DataSource, Facts
     from model_core.training.loop import Progress
@@ -69,6 +70,9 @@ class Subject:
     facts_key: Any = None
     # a held-out pair, to watch the training by
     example: tuple[str, str] | None = None
+    # what the run will take, and with which settings
+    estimate: Estimate | None = None
+    estimate_key: Any = None
     # seconds of a step, as tried out, and with what
     seconds_a_step: float | None = None
     seconds_key: Any = None
@@ -127,6 +131,7 @@ class Training:
     budget: int = 0
     seconds_a_step: float | None = None
     tokenizer: Any = None
+    # what is known of a model that is not trained yet
     card: Any = None
     # the model as it was in the end, once it is over
     final: Any = None

@@ -12,6 +12,7 @@ from visualizer.state import ViewState
 
 if TYPE_CHECKING:
     from model_core.training.data_files import Look, Reading
+    from model_core.training.estimates import Estimate
     from model_core.training.lab_data import Facts
     from model_core.training.settings import Settings
 
@@ -187,6 +188,14 @@ def show_facts(
 def timing_key(subject: Subject) -> tuple[Any, ...]:
     """What the time of a step depends on."""
     return subject.source, subject.settings
+
+
+def show_estimate(state: ViewState, key: Any, found: Estimate) -> ViewState:
+    """What the run will take with these settings, but for the time."""
+    subject = state.lab.subject
+    if subject is None or timing_key(subject) != key:
+        return state
+    return with_lab(state, subject=replace(subject, estimate=found, estimate_key=key))
 
 
 def show_timing(state: ViewState, key: Any, seconds: float) -> ViewState:

@@ -49,7 +49,8 @@ def model_at(training: Training, step: int) -> Model:
 
 def card_of(training: Training) -> dict[str, Any]:
     """What can be said of a snapshot: its name, and something to try it with."""
-    card: dict[str, Any] = {"title": training.subject.title}
+    # what a chat model in training needs to be talked with is in the card that it has already
+    card: dict[str, Any] = {"title": training.subject.title, **(training.card or {})}
     if training.evaluation is not None:
         card["examples"] = [shown.source for shown in training.evaluation.shown]
     guided = training.subject.settings

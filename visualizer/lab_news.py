@@ -59,6 +59,7 @@ def _started(event: Any) -> dict[str, Any]:
         "total": event.total_steps,
         "n_parameters": count,
         "n_bytes": 4 * count,
+        "card": event.card,
         "too_long": event.too_long,
     }
 
@@ -82,7 +83,7 @@ TAKEN: dict[str, Callable[[Any], dict[str, Any]]] = {"Started": _started, "Steps
 
 def finished(event: Any) -> dict[str, Any]:
     """The training is over, by itself or because it was stopped."""
-    return {"status": "finished" if event.is_whole else "stopped", "card": event.card}
+    return {"status": "finished" if event.is_whole else "stopped"}
 
 
 STATUSES = {"loading": "starting", "running": "running", "paused": "paused"}

@@ -13,6 +13,7 @@ from model_core.training.lab import Training
 from model_core.training.loop import Progress
 from model_core.training.messages import Event, Finished, Snapshot, Start, Started, Steps
 from model_core.training.norms import LayerNorms
+from model_core.training.settings import Settings
 from model_core.training.snapshots import flattened
 from tests.core.models import small_model
 
@@ -64,9 +65,10 @@ def flat(step: int) -> bytes:
 def started(step: int = 0) -> Started:
     return Started(
         title="reverse",
-        settings=__import__("model_core.training.settings", fromlist=["Settings"]).Settings(),
+        settings=Settings(),
         config=MODEL.config.to_dict(),
         tokenizer=MODEL.tokenizer.to_dict(),
+        card={},
         step=step,
         total_steps=TOTAL,
         steps_per_epoch=4,

@@ -416,10 +416,12 @@ def test_what_is_no_number_waits_and_is_not_trained_with():
 
 def test_the_estimate_is_that_of_the_model_itself():
     from model_core.parameters import parameter_count
-    from visualizer.inquiries.lab import FactsInquiry
+    from visualizer.inquiries.lab import EstimateInquiry, FactsInquiry
 
-    state, inquiry = settled(), FactsInquiry()
-    known = inquiry.answer(state, inquiry.wanted(state), inquiry.work(state)(lambda: False))
+    known = settled()
+    for inquiry in (FactsInquiry(), EstimateInquiry()):
+        result = inquiry.work(known)(lambda: False)
+        known = inquiry.answer(known, inquiry.wanted(known), result)
     subject = known.lab.subject
     shown = lab_form.form(subject)
     assert shown.ready and subject.example is not None

@@ -9,6 +9,7 @@ from visualizer.inquiries.gradients import GradientsInquiry
 from visualizer.inquiries.hypothesis import HypothesisInquiry
 from visualizer.inquiries.lab import (
     CheckInquiry,
+    EstimateInquiry,
     FactsInquiry,
     FilmInquiry,
     LookInquiry,
@@ -30,6 +31,7 @@ ALL_INQUIRIES: tuple[type[Inquiry], ...] = (
     MistakeInquiry,
     LookInquiry,
     FactsInquiry,
+    EstimateInquiry,
     FilmInquiry,
     CheckInquiry,
     TimingInquiry,

@@ -158,18 +158,56 @@ class FactsInquiry(Inquiry):
         return state if result is None else lab_actions.show_facts(state, key, *result)
 
 
+def _sound(state: ViewState) -> Subject | None:
+    """What is to be learned, once all that is known of it and of its data belongs together."""
+    subject = _subject(state)
+    if subject is None or subject.facts is None or subject.unread:
+        return None
+    return subject if subject.facts_key == lab_actions.facts_key(subject) else None
+
+
+class EstimateInquiry(Inquiry):
+    """What the run will take, but for the time."""
+
+    def wanted(self, state: ViewState) -> Hashable | None:
+        subject = _sound(state)
+        return None if subject is None else lab_actions.timing_key(subject)
+
+    def answered(self, state: ViewState) -> Hashable | None:
+        subject = _subject(state)
+        known = None if subject is None else subject.estimate_key
+        return known if isinstance(known, tuple) else None
+
+    def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
+        subject = state.lab.subject
+        assert subject is not None and subject.facts is not None
+        settings, facts = subject.settings, subject.facts
+
+        def find() -> Any:
+            from model_core.training.estimates import estimate
+            from model_core.training.problems import problems
+
+            return None if problems(settings, facts) else estimate(settings, facts)
+
+        return lambda cancelled: attempted(find)
+
+    def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
+        if result is None or isinstance(result, Refusal):
+            return state
+        return lab_actions.show_estimate(state, key, result)
+
+
 class TimingInquiry(Inquiry):
     """How long a step takes, by trying a few once the settings rest."""
 
     delay = 900
 
     def wanted(self, state: ViewState) -> Hashable | None:
-        subject = _subject(state)
-        if subject is None or subject.facts is None or state.lab.is_training:
+        subject = _sound(state)
+        if subject is None or state.lab.is_training:
             return None
-        if subject.unread or subject.facts_key != lab_actions.facts_key(subject):
-            return None
-        return lab_actions.timing_key(subject)
+        key = lab_actions.timing_key(subject)
+        return key if subject.estimate_key == key else None
 
     def answered(self, state: ViewState) -> Hashable | None:
         subject = _subject(state)
@@ -178,28 +216,22 @@ class TimingInquiry(Inquiry):
 
     def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
         subject = state.lab.subject
-        assert subject is not None and subject.facts is not None
-        facts = subject.facts
+        assert subject is not None and subject.estimate is not None
+        found, settings = subject.estimate, subject.settings
 
         def find(cancelled: Cancelled) -> Any:
-            from model_core.training.estimates import estimate, timed
+            from model_core.training.estimates import timed
             from model_core.training.lab_data import prepare
-            from model_core.training.problems import problems
 
-            settings = subject.settings
-            if problems(settings, facts):
-                return None
             prepared = prepare(SHELF.data(subject, cancelled), settings)
-            if cancelled():
-                return None
-            return timed(estimate(settings, facts), prepared, settings, TRIED).seconds_per_step
+            return None if cancelled() else timed(found, prepared, settings, TRIED)
 
         return lambda cancelled: attempted(lambda: find(cancelled))
 
     def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
-        if not isinstance(result, float):
+        if result is None or isinstance(result, Refusal):
             return state
-        return lab_actions.show_timing(state, key, result)
+        return lab_actions.show_timing(state, key, result.seconds_per_step)
 
 
 class FilmInquiry(Inquiry):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from model_core.training.estimates import Estimate, estimate
+from model_core.parameters import parameter_count
+from model_core.training.estimates import Estimate
 from model_core.training.lab_data import Facts, TaskSource, task_settings
 from model_core.training.problems import Problem, problems
 from model_core.training.settings import FIELDS, SettingField, Settings
@@ -82,7 +82,6 @@ class Form:
 def form(subject: Subject) -> Form:
     """The form of what is to be learned."""
     settings, facts = subject.settings, subject.facts
-    timed = subject.seconds_key == timing_key(subject)
     found: dict[str, Problem] = {}
     for problem in problems(settings, facts):
         found.setdefault(problem.field, problem)
@@ -97,28 +96,11 @@ def form(subject: Subject) -> Form:
     return Form(
         rows,
         () if facts is None else facts_said(facts),
-        estimate_said(
-            _estimate(settings, facts) if sound and facts else None,
-            subject.seconds_a_step if timed else None,
-        ),
+        _said_of_run(subject) if sound and facts is not None else (),
         preset_of(subject),
         tuple(dict.fromkeys(problem_said(problem) for problem in found.values())),
         sound and facts is not None,
     )
-
-
-@lru_cache(maxsize=4)
-def _kept(settings: Settings, key: int) -> list[Any]:
-    return []
-
-
-def _estimate(settings: Settings, facts: Facts) -> Estimate:
-    # the form is drawn anew for each letter that is typed elsewhere
-    kept = _kept(settings, id(facts))
-    if not kept or kept[0] is not facts:
-        kept[:] = [facts, estimate(settings, facts)]
-    found: Estimate = kept[1]
-    return found
 
 
 def _row(entry: SettingField, settings: Settings, problem: Any, unread: str | None) -> FormRow:
@@ -235,24 +217,39 @@ def facts_said(facts: Facts) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def estimate_said(found: Estimate | None, seconds: float | None) -> tuple[tuple[str, str], ...]:
-    """(what, how much) of the run to come."""
-    if found is None:
-        return ()
-    lines = [
-        (tr("lab.estimate.parameters"), f"{found.parameters:,}"),
-        (tr("lab.estimate.file"), bytes_text(found.file_bytes)),
-        (tr("lab.estimate.memory"), bytes_text(found.memory)),
-        (tr("lab.estimate.steps"), f"{found.total_steps:,}"),
-        (tr("lab.estimate.epoch_steps"), f"{found.steps_per_epoch:,}"),
-    ]
-    waiting = tr("lab.estimate.trying")
-    epoch = whole = waiting
-    if seconds is not None:
+def _said_of_run(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """(what, how much) of the run to come; dots for what is being found out."""
+    assert subject.facts is not None
+    key = timing_key(subject)
+    found = subject.estimate if subject.estimate_key == key else None
+    timed = subject.seconds_a_step if subject.seconds_key == key else None
+    facts = subject.facts
+    config = subject.settings.sized(facts.n_source_tokens, facts.n_target_tokens)
+    return estimate_said(parameter_count(config), found, timed)
+
+
+def estimate_said(
+    count: int, found: Estimate | None, seconds: float | None
+) -> tuple[tuple[str, str], ...]:
+    """count: the parameters    seconds: of a step, None as long as none was tried"""
+    waiting = "…"
+    size = memory = steps = epoch_steps = epoch = whole = waiting
+    if found is not None:
+        size, memory = bytes_text(found.file_bytes), bytes_text(found.memory)
+        steps, epoch_steps = f"{found.total_steps:,}", f"{found.steps_per_epoch:,}"
+        epoch = whole = tr("lab.estimate.trying")
+    if found is not None and seconds is not None:
         epoch = duration_text(seconds * min(found.steps_per_epoch, found.total_steps))
         whole = duration_text(seconds * found.total_steps)
-    lines += [(tr("lab.estimate.epoch"), epoch), (tr("lab.estimate.whole"), whole)]
-    return tuple(lines)
+    return (
+        (tr("lab.estimate.parameters"), f"{count:,}"),
+        (tr("lab.estimate.file"), size),
+        (tr("lab.estimate.memory"), memory),
+        (tr("lab.estimate.steps"), steps),
+        (tr("lab.estimate.epoch_steps"), epoch_steps),
+        (tr("lab.estimate.epoch"), epoch),
+        (tr("lab.estimate.whole"), whole),
+    )
 
 
 def bytes_text(n_bytes: float) -> str:

@@ -180,7 +180,11 @@ class FilePart(QWidget):
         self.source.set_options(columns, None if look is None else look.source)
         self.target.set_options(columns, None if look is None else look.target)
         self.swap.setEnabled(look is not None)
-        rows = () if look is None else tuple(Sample(s.strip(), t.strip(), "", True) for s, t in look.rows)
+        rows = (
+            ()
+            if look is None
+            else tuple(Sample(s.strip(), t.strip(), "", True) for s, t in look.rows)
+        )
         heads = (tr("lab.file.source"), tr("lab.file.target"))
         self.rows.set_samples(rows, heads, tr("lab.file.reading"))
         self._draw_report(file)
