@@ -205,7 +205,8 @@ def prepare(data: LabData, settings: Settings) -> Prepared:
             f"(max_seq_len), so that there is nothing to train on"
         )
     kept = [e for e in held if fits(e, settings.max_seq_len)]
-    return Prepared(model, fitting, kept, len(train) - len(fitting), fingerprint_of(fitting))
+    too_long = len(train) - len(fitting) + len(held) - len(kept)
+    return Prepared(model, fitting, kept, too_long, fingerprint_of(fitting))
 
 
 def built_tokenizer(pairs: Sequence[TextPair], settings: Settings) -> Tokenizer:

@@ -229,9 +229,9 @@ def test_a_bad_file_is_refused_in_one_sentence(
 
 
 def test_a_line_in_another_encoding_far_inside_is_named(tmp_path: Path) -> None:
-    text = "".join(f"第 {i} 句\t{i}\n" for i in range(120_000)).encode()
+    text = "".join(f"第 {i} 句{'很长' * 15}\t{i}\n" for i in range(25_000)).encode()
     path = written(tmp_path, text + "猫\t狗\n".encode("gb18030"))
-    assert "line 120001 is not in UTF-8 (byte 0x" in said(path)
+    assert "line 25001 is not in UTF-8 (byte 0x" in said(path)
 
 
 def test_a_folder_and_a_file_that_is_not_there_are_told_apart(tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def test_whatever_happens_to_a_file_it_is_read_or_refused_in_a_sentence(tmp_path
     ]
     generator = np.random.default_rng(6)
     path, outcomes = tmp_path / "p", [0, 0]
-    for _ in range(300):
+    for _ in range(150):
         data = bytearray(texts[int(generator.integers(len(texts)))])
         for _ in range(int(generator.integers(1, 6))):
             place = int(generator.integers(len(data)))
@@ -303,7 +303,7 @@ def test_whatever_happens_to_a_file_it_is_read_or_refused_in_a_sentence(tmp_path
             outcomes[1] += 1
             assert report.adds_up and len(pairs) == report.pairs > 0
             assert all(source and target for source, target in pairs)
-    assert min(outcomes) > 30
+    assert min(outcomes) > 15
 
 
 # The split.

@@ -77,11 +77,33 @@ def test_a_resumed_run_reaches_the_weights_of_an_uninterrupted_one(
     assert len(second.history.norms) == 6
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tying": "all", "norm_position": "pre", "vocab_size": 9},
+        {"tying": "output", "position": "learned", "label_smoothing": 0.1, "n_decoder_layers": 2},
+        {"tokenizer": "word", "activation": "relu", "dropout_attention": 0.2},
+    ],
+)
+def test_it_does_so_whatever_the_model_is_like(
+    pairs: Path, tmp_path: Path, changes: dict[str, object]
+) -> None:
+    whole, first = begin(pairs, **changes), begin(pairs, **changes)
+    list(whole)
+    for _ in range(17):
+        first.advance()
+    first.save_run(tmp_path / "run.training")
+    second = LabRun.resume(tmp_path / "run.training")
+    list(second)
+    assert weights(second) == weights(whole)
+
+
 def test_saving_changes_nothing_of_the_run_that_is_saved(pairs: Path, tmp_path: Path) -> None:
     whole, saved = begin(pairs), begin(pairs)
     list(whole)
-    for _ in saved:
-        saved.save_run(tmp_path / "run.training")
+    for progress in saved:
+        if progress.step % 7 == 0:
+            saved.save_run(tmp_path / "run.training")
     assert weights(saved) == weights(whole)
 
 

@@ -164,9 +164,11 @@ def test_pairs_beyond_max_seq_len_are_counted_and_none_that_fits_is_lost(tmp_pat
     data = numbers(tmp_path)
     prepared = prepare(data, changed(max_seq_len=8))
     # "four" and the start token are 5, "four one" and more than 8; figures are at most 4 tokens
-    fitting = [p for p in data.train if len(p.target) + 1 <= 8]
-    assert len(prepared.train) == len(fitting)
-    assert prepared.too_long == len(data.train) - len(fitting)
+    train, held_out = (
+        [p for p in part if len(p.target) + 1 <= 8] for part in (data.train, data.held_out)
+    )
+    assert (len(prepared.train), len(prepared.held_out)) == (len(train), len(held_out))
+    assert prepared.too_long == 300 - len(train) - len(held_out)
     with pytest.raises(ValueError, match=r"none of the .* pairs has at most 2 tokens"):
         prepare(data, changed(max_seq_len=2))
 
