@@ -12,6 +12,7 @@ from visualizer.i18n import tr
 from visualizer.lenses.gradient_words import target_words
 from visualizer.lenses.keeping import keep
 from visualizer.lenses.numbers import exact, figure, unit_of, unit_text
+from visualizer.lenses.token_labels import token_labels
 from visualizer.state import ViewState, shown_gradients
 
 Array = np.ndarray[Any, Any]
@@ -60,12 +61,15 @@ def attributions(state: ViewState) -> Attributions | None:
     read = target.row + 1 if target.kind == "log_prob" else len(found.target)
     both = (
         TokenShares(
-            tr("attribution.source"), READ["encoder"], tuple(gradients.source_tokens), found.source
+            tr("attribution.source"),
+            READ["encoder"],
+            token_labels(gradients.source_tokens),
+            found.source,
         ),
         TokenShares(
             tr("attribution.target"),
             READ["decoder"],
-            tuple(gradients.target_tokens[:read]),
+            token_labels(gradients.target_tokens[:read]),
             found.target[:read],
             read - 1 if target.kind == "log_prob" else None,
         ),

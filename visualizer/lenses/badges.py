@@ -13,6 +13,7 @@ from visualizer.lenses.labels import axis_labels
 from visualizer.lenses.matrix import picture
 from visualizer.lenses.numbers import NO_BREAK_SPACE, exact, figure, short
 from visualizer.lenses.stage import head_title, words
+from visualizer.lenses.token_labels import token_label
 from visualizer.navigation import current_place
 from visualizer.state import (
     MATRIX_SITE,
@@ -70,7 +71,7 @@ def distribution_badge(state: ViewState) -> Badge | None:
     found, wanted = two_figures(broken, 2)
     text = tr(
         f"audit.drawn.{broken.key}.bad",
-        token=vocabulary[broken.bad[0]],
+        token=token_label(vocabulary[broken.bad[0]]),
         found=found,
         wanted=wanted,
     )

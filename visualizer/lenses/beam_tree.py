@@ -15,6 +15,7 @@ from model_core.beams import Hypothesis
 from visualizer.beam_run import Search
 from visualizer.decoding_actions import shown_search
 from visualizer.inquiries.paths import Path, Paths, current_paths
+from visualizer.lenses.token_labels import token_label, token_labels
 from visualizer.state import ViewState
 
 Ids = tuple[int, ...]
@@ -160,8 +161,8 @@ def _of_the_search(
                     rests.setdefault(column, []).append(one)
                     continue
             nodes[ids] = Node(
-                ids, None, column, 0, one.token, one.cumulative, one.score, one, one.kept,
-                one.finished,
+                ids, None, column, 0, token_label(one.token), one.cumulative, one.score, one,
+                one.kept, one.finished,
             )  # fmt: skip
     return nodes, rests
 
@@ -170,7 +171,7 @@ def _add_path(nodes: dict[Ids, Node], way: list[Ids], path: Path, search: Search
     """The tokens of a path that the search has not looked at."""
     total = 0.0
     for length, (ids, token, log_prob) in enumerate(
-        zip(way[1:], path.tokens, path.log_probs, strict=True), 1
+        zip(way[1:], token_labels(path.tokens), path.log_probs, strict=True), 1
     ):
         total += log_prob
         if ids not in nodes:

@@ -14,6 +14,7 @@ from visualizer.lenses.attentions import layers_of
 from visualizer.lenses.beam_tree import BeamTree, Node, Rest
 from visualizer.lenses.numbers import exact, figure
 from visualizer.lenses.reductions import over_heads
+from visualizer.lenses.token_labels import token_label, token_labels
 from visualizer.state import ViewState, guided_head
 from visualizer.tree_view import ScoreKind
 
@@ -126,7 +127,8 @@ def rest_tip(rest: Rest) -> str:
     lines = [rest_text(rest)]
     for one in rest.hypotheses[:MOST_TOLD]:
         assert one.previous is not None
-        lines.append(f"{one.previous.token} {one.token}  {score_text(one.cumulative)}")
+        both = f"{token_label(one.previous.token)} {token_label(one.token)}"
+        lines.append(f"{both}  {score_text(one.cumulative)}")
     if len(rest.hypotheses) > MOST_TOLD:
         lines.append("…")
     return "\n".join(lines)
@@ -151,7 +153,9 @@ def reading(state: ViewState) -> Reading | None:
         record = tr("beams.reads.mean", site=site, n=last.heads, row=at)
     else:
         record = tr("beams.reads.guided", site=site, n=head + state.count_from, row=at)
-    return Reading(tape.predicted_tokens[row], record, tuple(tape.source_tokens), weights)
+    return Reading(
+        token_label(tape.predicted_tokens[row]), record, token_labels(tape.source_tokens), weights
+    )
 
 
 def _heads(tape: Any, site: str) -> int:

@@ -28,6 +28,7 @@ from visualizer.lenses.pipeline_words import (
     stage_titles,
     stage_words,
 )
+from visualizer.lenses.token_labels import vocabulary_labels
 from visualizer.state import ViewState, current_token
 
 Array = np.ndarray[Any, Any]
@@ -157,7 +158,7 @@ def board(state: ViewState) -> Board | None:
         return None
     sort = _sort(state, found)
     taken = chosen(state)
-    tokens = state.model.model.tokenizer.target_vocabulary
+    tokens = vocabulary_labels(state.model.model.tokenizer.target_vocabulary)
     selected = state.bench.token
     return Board(
         key=(run.inputs.source, current_token(state), sort),

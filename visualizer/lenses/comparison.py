@@ -9,6 +9,7 @@ from model_core.beams import BeamSettings
 from visualizer.i18n import tr
 from visualizer.lenses.keeping import keep
 from visualizer.lenses.numbers import exact, figure
+from visualizer.lenses.token_labels import token_labels
 from visualizer.state import Run, ViewState
 
 DECIMALS = 2
@@ -61,13 +62,13 @@ def _own(run: Run) -> Line:
     assert run.tape is not None
     rows = run.tape.value_of("log_probs")[0]
     log_probs = tuple(float(row[i]) for row, i in zip(rows, run.chosen, strict=True))
-    return _line(run, run.chosen, tuple(run.tape.predicted_tokens), log_probs)
+    return _line(run, run.chosen, token_labels(run.tape.predicted_tokens), log_probs)
 
 
 def _compared(run: Run) -> Comparison:
     typed = own_line(run)
     assert typed is not None and run.free is not None
-    free = _line(run, run.free.ids, run.free.tokens, run.free.log_probs)
+    free = _line(run, run.free.ids, token_labels(run.free.tokens), run.free.log_probs)
     return Comparison(typed, free, parting(typed.ids, free.ids))
 
 

@@ -16,6 +16,7 @@ from visualizer.lenses.matrix import with_unit
 from visualizer.lenses.numbers import exact, unit_of
 from visualizer.lenses.reductions import row_norms
 from visualizer.lenses.stage import focus_row, shown_rows, words
+from visualizer.lenses.token_labels import token_labels
 from visualizer.navigation import current_place, current_walk
 from visualizer.state import Run, ViewState, current_tape, shown_gradients
 from visualizer.walkthrough import Route, Side
@@ -175,7 +176,7 @@ def _stations(tape: Tape, route: Route, state: ViewState, side: str) -> tuple[St
 
 def _side(state: ViewState, tape: Tape, side: str, stations: tuple[Station, ...]) -> FlowSide:
     decoder = side == "decoder"
-    tokens = tape.target_tokens if decoder else tape.source_tokens
+    tokens = token_labels(tape.target_tokens if decoder else tape.source_tokens)
     rows = shown_rows(state) if decoder else tape[stations[0].stream].value.shape[1]
     stream = np.stack([row_norms(tape[s.stream], rows) for s in stations], axis=1)
     nothing = np.full(rows, np.nan, stream.dtype)
@@ -185,7 +186,7 @@ def _side(state: ViewState, tape: Tape, side: str, stations: tuple[Station, ...]
     return FlowSide(
         "decoder" if decoder else "encoder",
         tr(f"side.{side}"),
-        tuple(tokens[:rows]) or tuple(str(n + state.count_from) for n in range(rows)),
+        tokens[:rows] or tuple(str(n + state.count_from) for n in range(rows)),
         stations,
         stream,
         added,

@@ -9,6 +9,7 @@ from model_core.gradients import GradientTape, Share, Target
 from visualizer.i18n import has, tr
 from visualizer.lenses.matrix import op_title
 from visualizer.lenses.stage import has_gradient
+from visualizer.lenses.token_labels import token_label
 from visualizer.navigation import current_walk
 from visualizer.state import ViewState, current_tape, gradients_key, shown_gradients
 from visualizer.walkthrough import Place
@@ -26,7 +27,7 @@ def token_text(state: ViewState, target: Target) -> str:
     if state.model is None or target.kind != "log_prob":
         return ""
     vocabulary = state.model.model.tokenizer.target_vocabulary
-    return vocabulary[target.token] if target.token < len(vocabulary) else ""
+    return token_label(vocabulary[target.token]) if target.token < len(vocabulary) else ""
 
 
 def label_text(state: ViewState, target: Target) -> str:
@@ -34,7 +35,7 @@ def label_text(state: ViewState, target: Target) -> str:
     if state.model is None:
         return ""
     vocabulary = state.model.model.tokenizer.target_vocabulary
-    return " ".join(vocabulary[label] for label in target.labels)
+    return " ".join(token_label(vocabulary[label]) for label in target.labels)
 
 
 def is_waiting(state: ViewState) -> bool:

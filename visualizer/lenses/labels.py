@@ -9,6 +9,7 @@ from typing import Literal
 
 from model_core.tape import Record, Tape
 from visualizer.i18n import tr
+from visualizer.lenses.token_labels import token_label, token_labels
 from visualizer.walkthrough import Place
 
 # Sites whose last two axes are queries and keys, before any mask and after.
@@ -45,9 +46,9 @@ def cell_kind(place: Place, record: Record) -> Literal["attention", "dimension",
 def axis_labels(letter: str, size: int, tape: Tape, words: Words, single: str) -> tuple[str, ...]:
     """One label per position of an axis; `single` is the word for a broadcast axis."""
     if letter == "S":
-        return tuple(tape.source_tokens[:size])
+        return token_labels(tape.source_tokens[:size])
     if letter == "T":
-        return tuple(tape.target_tokens[:size])
+        return token_labels(tape.target_tokens[:size])
     if letter == "V":
         return tuple(words.vocabulary[:size])
     if letter == "1" or letter == "":
@@ -60,14 +61,14 @@ def typed_notes(letter: str, size: int, words: Words) -> tuple[str, ...]:
     if letter != "S" or not words.typed:
         return ()
     typed = dict(words.typed)
-    return tuple(typed.get(place, "") for place in range(size))
+    return tuple(token_label(typed[n]) if n in typed else "" for n in range(size))
 
 
 def row_notes(letter: str, size: int, tape: Tape, words: Words) -> tuple[str, ...]:
     """Beside each decoder row what it predicts, beside an unknown source token the word."""
     if letter != "T":
         return typed_notes(letter, size, words)
-    return tuple(f"→ {token}" for token in tape.predicted_tokens[:size])
+    return tuple(f"→ {token_label(token)}" for token in tape.predicted_tokens[:size])
 
 
 @lru_cache(maxsize=64)

@@ -20,6 +20,7 @@ from visualizer.lenses.caption import Caption
 from visualizer.lenses.labels import row_notes
 from visualizer.lenses.numbers import exact, figure
 from visualizer.lenses.stage import words
+from visualizer.lenses.token_labels import token_labels, vocabulary_labels
 from visualizer.state import Run, ViewState, current_token, reads_matrix
 
 Array = np.ndarray[Any, Any]
@@ -133,7 +134,7 @@ def depth(state: ViewState) -> Depth | None:
     if lens is None or run is None or run.tape is None or state.model is None:
         return None
     row = current_token(state)
-    vocabulary = state.model.model.tokenizer.target_vocabulary
+    vocabulary = vocabulary_labels(state.model.model.tokenizer.target_vocabulary)
     titles = state_titles(lens.states, state.count_from)
     return Depth(
         tuple(_reading(lens, vocabulary, row, n, title) for n, title in enumerate(titles)),
@@ -153,8 +154,8 @@ def lens_grid(state: ViewState) -> LensGrid | None:
     return LensGrid(
         run=run,
         lens=lens,
-        vocabulary=state.model.model.tokenizer.target_vocabulary,
-        row_labels=tuple(run.tape.target_tokens),
+        vocabulary=vocabulary_labels(state.model.model.tokenizer.target_vocabulary),
+        row_labels=token_labels(run.tape.target_tokens),
         row_notes=row_notes("T", run.rows, run.tape, words(state)),
         columns=tuple(tr(f"lens.{s.sublayer}") for s in lens.states),
         groups=_groups(lens.states, state.count_from),

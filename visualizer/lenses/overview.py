@@ -7,6 +7,7 @@ from typing import Literal
 
 from visualizer.i18n import tr
 from visualizer.lenses.numbers import round_step
+from visualizer.lenses.token_labels import token_label
 from visualizer.navigation import current_index, current_place, current_walk
 from visualizer.state import ViewState, current_tape, current_token
 from visualizer.walkthrough import Block, Segment, Side, Walk, WalkBack, route
@@ -196,5 +197,5 @@ def _segment_label(segment: Segment, reached: int, tokens: list[str], count_from
         return tr(f"timeline.{segment.kind}", n=number)
     if segment.kind != "token":
         return tr(f"timeline.{segment.kind}")
-    token = tokens[segment.number] if segment.number <= reached else ""
+    token = token_label(tokens[segment.number]) if segment.number <= reached else ""
     return tr("timeline.token", n=number, token=token).rstrip()

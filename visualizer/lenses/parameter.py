@@ -15,6 +15,7 @@ from visualizer.lenses.matrix import with_unit
 from visualizer.lenses.numbers import exact, figure, unit_of
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.stage import words
+from visualizer.lenses.token_labels import vocabulary_labels
 from visualizer.state import Cell, ViewState, current_tape, shown_gradients
 from visualizer.walkthrough import Side
 
@@ -140,7 +141,7 @@ def _row_labels(state: ViewState, name: str, rows: int) -> tuple[str, ...]:
         source = name.startswith("src")
         vocabulary = tokenizer.source_vocabulary if source else tokenizer.target_vocabulary
         if len(vocabulary) == rows:
-            return tuple(vocabulary)
+            return vocabulary_labels(vocabulary)
     if rows == 1:
         return ("",)
     return _numbers(words(state).count_from, rows)

@@ -28,6 +28,7 @@ from visualizer.lenses.pipeline import (
     settings,
     staged,
 )
+from visualizer.lenses.token_labels import vocabulary_labels
 from visualizer.state import ViewState, current_token
 
 GENERATOR = "PCG64"
@@ -179,7 +180,7 @@ def draw_words(state: ViewState) -> DrawWords | None:
     taken = chosen(state)
     if taken is None or state.model is None:
         return None
-    tokens = state.model.model.tokenizer.target_vocabulary
+    tokens = vocabulary_labels(state.model.model.tokenizer.target_vocabulary)
     name = tokens[taken.id]
     title = tr("decoding.draw")
     if taken.draw is None:

@@ -10,6 +10,7 @@ import numpy as np
 from visualizer.lenses.keeping import keep
 from visualizer.lenses.picture import Bars
 from visualizer.lenses.pipeline import chosen, pipeline, staged
+from visualizer.lenses.token_labels import token_label, token_labels
 from visualizer.navigation import current_place, walks_back
 from visualizer.state import Run, ViewState, current_token
 
@@ -47,7 +48,7 @@ def next_token(state: ViewState, count: int = 8) -> Bars | None:
     vocabulary = state.model.model.tokenizer.target_vocabulary
     places = np.flatnonzero(ids == taken)
     return Bars(
-        labels=tuple(vocabulary[i] for i in ids.tolist()),
+        labels=token_labels(vocabulary[i] for i in ids.tolist()),
         values=given.probabilities[ids],
         kept=given.kept[ids],
         source=f"logits[0,{row}]",
@@ -85,7 +86,7 @@ def output_tokens(state: ViewState) -> tuple[OutputToken, ...]:
     return tuple(
         OutputToken(
             row=row,
-            token=token,
+            token=token_label(token),
             probability=probability,
             status="done" if row < reached else "current" if row == reached else "todo",
             special=chosen in specials,

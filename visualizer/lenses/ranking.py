@@ -12,6 +12,7 @@ from visualizer.i18n import tr
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.prediction import likeliest
 from visualizer.lenses.reductions import probabilities as reduced
+from visualizer.lenses.token_labels import token_labels
 from visualizer.navigation import current_place
 from visualizer.state import Run, ViewState, current_tape, shown_gradients
 
@@ -71,7 +72,7 @@ def ranking(state: ViewState, matrix: Matrix | None, count: int = 40) -> Ranking
             "ranking.title" if gradients is None else "ranking.title.gradient",
             token=matrix.row_labels[row],
         ),
-        labels=tuple(vocabulary[i] for i in ids.tolist()),
+        labels=token_labels(vocabulary[i] for i in ids.tolist()),
         ids=tuple(ids.tolist()),
         logits=logits[ids],
         log_probs=log_probs[ids],

@@ -10,6 +10,7 @@ from visualizer.i18n import tr
 from visualizer.lenses.labels import Words
 from visualizer.lenses.matrix import picture, range_of
 from visualizer.lenses.picture import Matrix
+from visualizer.lenses.token_labels import vocabulary_labels
 from visualizer.navigation import current_place
 from visualizer.navigation import has_gradient as has_gradient
 from visualizer.state import (
@@ -41,7 +42,7 @@ def words(state: ViewState) -> Words:
     """What pictures need beside the tape."""
     if state.model is None:
         return Words((), state.count_from, state.decimals)
-    vocabulary = state.model.model.tokenizer.target_vocabulary
+    vocabulary = vocabulary_labels(state.model.model.tokenizer.target_vocabulary)
     unknown = () if state.run is None else state.run.unknown
     typed = tuple((word.position, word.text) for word in unknown)
     given = reads_matrix(state.model)

@@ -14,6 +14,7 @@ from visualizer.lenses.line import Lines, Piece
 from visualizer.lenses.matrix import with_unit
 from visualizer.lenses.numbers import exact, figure, unit_of
 from visualizer.lenses.picture import Matrix
+from visualizer.lenses.token_labels import token_labels, vocabulary_labels
 from visualizer.state import ViewState
 
 if TYPE_CHECKING:
@@ -78,9 +79,10 @@ def batch_table(state: ViewState) -> Table | None:
     words, rows = step.model.tokenizer, []
     for number, read in enumerate(step.batch.source_ids.tolist()):
         place = str(number + state.count_from)
-        rows.append(TableRow((place, tr("step.encoder"), "  ".join(words.source_tokens(read)))))
+        tokens = "  ".join(token_labels(words.source_tokens(read)))
+        rows.append(TableRow((place, tr("step.encoder"), tokens)))
         for key, ids in (("decoder", step.batch.target_ids), ("labels", step.batch.labels)):
-            tokens = "  ".join(words.target_tokens(ids[number].tolist()))
+            tokens = "  ".join(token_labels(words.target_tokens(ids[number].tolist())))
             rows.append(TableRow(("", tr(f"step.{key}"), tokens)))
     return Table(("", "", tr("step.tokens")), tuple(rows))
 
@@ -106,8 +108,8 @@ def loss_table(state: ViewState) -> Table | None:
     rows, longest = [], float(np.nanmax(losses)) or 1.0
     for b, t in np.ndindex(*step.batch.labels.shape):
         place = f"{b + state.count_from}.{t + state.count_from}"
-        read = words.target_tokens([int(step.batch.target_ids[b, t])])[0]
-        label = words.target_tokens([int(step.batch.labels[b, t])])[0]
+        ids = [int(step.batch.target_ids[b, t]), int(step.batch.labels[b, t])]
+        read, label = token_labels(words.target_tokens(ids))
         if step.counted[b, t]:
             cells = (read, label, digits(float(chances[b, t])), digits(float(losses[b, t])))
             rows.append(TableRow((place, *cells), bar=float(losses[b, t]) / longest))
@@ -285,11 +287,11 @@ def _labels(
 ) -> tuple[str, ...]:
     words = step.model.tokenizer
     if letter == "S":
-        return tuple(words.source_tokens(step.batch.source_ids[sentence].tolist()))[:size]
+        return token_labels(words.source_tokens(step.batch.source_ids[sentence].tolist()))[:size]
     if letter == "T":
-        return tuple(words.target_tokens(step.batch.target_ids[sentence].tolist()))[:size]
+        return token_labels(words.target_tokens(step.batch.target_ids[sentence].tolist()))[:size]
     if letter == "V":
-        return tuple(words.target_vocabulary)[:size]
+        return vocabulary_labels(words.target_vocabulary)[:size]
     if letter in ("", "1"):
         return ("",) * size
     return tuple(map(str, range(count_from, count_from + size)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from visualizer.lenses.gradient_words import is_waiting, label_text, token_text
+from visualizer.lenses.token_labels import vocabulary_labels
 from visualizer.state import ViewState, current_token, gradients_key, target_of
 
 
@@ -34,7 +35,7 @@ def target_choice(state: ViewState) -> TargetChoice | None:
         return None
     target = target_of(state)
     row = target.row if target.kind == "log_prob" else current_token(state)
-    vocabulary = state.model.model.tokenizer.target_vocabulary
+    vocabulary = vocabulary_labels(state.model.model.tokenizer.target_vocabulary)
     token = token_text(state, target) or vocabulary[state.run.chosen[row]]
     return TargetChoice(
         target.kind,
@@ -43,5 +44,5 @@ def target_choice(state: ViewState) -> TargetChoice | None:
         label_text(state, target),
         state.target is not None,
         is_waiting(state),
-        tuple(vocabulary),
+        vocabulary,
     )

@@ -11,6 +11,7 @@ from visualizer import actions, fonts, lab_actions
 from visualizer.cards import about, title_of
 from visualizer.i18n import tr
 from visualizer.lenses.caption import unknown_reason
+from visualizer.lenses.token_labels import token_label
 from visualizer.menus import Menu, model_menu, view_menu
 from visualizer.panels.base import Panel
 from visualizer.sentences import generator_of
@@ -189,7 +190,7 @@ def _unknown_chips(state: ViewState) -> tuple[Chip, ...]:
     mark = vocabulary[state.model.model.tokenizer.unknown_id]
     return tuple(
         Chip(
-            f"{mark} {word.text}",
+            f"{mark} {token_label(word.text)}",
             tooltip=unknown_reason(word.text),
             unknown=True,
         )

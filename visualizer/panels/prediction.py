@@ -12,6 +12,7 @@ from visualizer.lenses.badges import distribution_badge
 from visualizer.lenses.logit_lens import depth, nothing_to_read, passes
 from visualizer.lenses.pipeline import is_of_run
 from visualizer.lenses.prediction import next_token, taken_token
+from visualizer.lenses.token_labels import token_label
 from visualizer.navigation import current_place, walks_back
 from visualizer.panels.base import PLACE, Panel
 from visualizer.state import (
@@ -166,7 +167,7 @@ def _where(state: ViewState) -> tuple[str, ...]:
     said = tr(
         "forcing.where" if forced else "ui.next_token.where",
         n=row + state.count_from,
-        token=tape.target_tokens[row],
+        token=token_label(tape.target_tokens[row]),
         next=_next(state),
     )
     return (said, tr("ui.next_token.encoder")) if place.side == "encoder" else (said,)
@@ -175,4 +176,5 @@ def _where(state: ViewState) -> tuple[str, ...]:
 def _next(state: ViewState) -> str:
     taken = taken_token(state)
     assert state.model is not None
-    return "" if taken is None else state.model.model.tokenizer.target_vocabulary[taken]
+    vocabulary = state.model.model.tokenizer.target_vocabulary
+    return "" if taken is None else token_label(vocabulary[taken])

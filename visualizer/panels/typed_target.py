@@ -20,6 +20,7 @@ from visualizer.lenses.keeping import keep
 from visualizer.lenses.numbers import exact
 from visualizer.lenses.pipeline import is_of_run
 from visualizer.lenses.prediction import reached_row
+from visualizer.lenses.token_labels import token_label
 from visualizer.panels.base import PLACE, Panel
 from visualizer.state import ViewState, reads_matrix
 from visualizer.store import Store
@@ -149,6 +150,6 @@ def _unknown_chips(state: ViewState) -> tuple[Chip, ...]:
     vocabulary = state.model.model.tokenizer.target_vocabulary
     mark = vocabulary[state.model.model.tokenizer.unknown_id]
     return tuple(
-        Chip(f"{mark} {word.text}", tooltip=unknown_reason(word.text), unknown=True)
+        Chip(f"{mark} {token_label(word.text)}", tooltip=unknown_reason(word.text), unknown=True)
         for word in state.run.unknown_target
     )
