@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # The step whose gradients are checked has so many pairs at most.
 CHECKED_PAIRS = 4
+# While a training runs its newest snapshot is looked at so many times.
+LOOKS = 60
 ATTENTIONS = (".cross_attn.weights", ".self_attn.weights")
 
 
@@ -80,11 +82,21 @@ def entry_at(training: Training, step: int) -> ModelEntry:
     return ModelEntry(model_at(training, step), title)
 
 
+def due_steps(lab: Lab) -> tuple[int, ...]:
+    """The snapshots that are looked at: of the newest ones not every one while more are coming."""
+    training, steps = lab.training, snapshot_steps(lab)
+    if training is None or training.status != "running":
+        return steps
+    every = max(1, training.total // LOOKS)
+    reached = training.step // every * every
+    return tuple(step for step in steps if step <= reached)
+
+
 def missing_steps(lab: Lab) -> tuple[int, ...]:
     """The snapshots whose picture of the probe is not known yet, the most wanted ones first."""
     known = {shot.step for shot in lab.shots if shot.probe == lab.probe}
-    here, steps = shown_step(lab), snapshot_steps(lab)
-    wanted = [here, marked_step(lab) if lab.view == "pair" else None]
+    here, steps = shown_step(lab), due_steps(lab)
+    wanted = [here if here in steps else None, marked_step(lab) if lab.view == "pair" else None]
     wanted += chosen_steps(steps, MOST_FRAMES)
     missing = (step for step in wanted if step is not None and step not in known)
     return tuple(dict.fromkeys(missing))

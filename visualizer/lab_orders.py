@@ -23,6 +23,7 @@ from visualizer.lab import (
     snapshot_steps,
 )
 from visualizer.lab_actions import ordered, with_lab
+from visualizer.lab_film import task_name
 from visualizer.state import ModelEntry, Station, ViewState
 
 # The notice that offers to go on with a training.
@@ -70,7 +71,7 @@ def offer(state: ViewState, unfinished: Any) -> ViewState:
     offered = with_lab(state, unfinished=unfinished)
     if state.notice is not None:
         return offered
-    values = {"name": unfinished.subject.title, "step": f"{unfinished.step:,}"}
+    values = {"name": task_name(unfinished.subject.title), "step": f"{unfinished.step:,}"}
     return actions.show_notice(offered, UNFINISHED, "info", **values)
 
 
@@ -156,10 +157,14 @@ def take_news(state: ViewState, number: int, **values: Any) -> ViewState:
     lab = replace(lab, training=replace(lab.training, **values))
     if probe is not None and not lab.probe:
         lab = replace(lab, probe=probe[0], expected=probe[1])
-    config = lab.training.config if lab.training is not None else None
-    if config is not None and not state.lab.shots and lab.attention == "cross":
-        # the last layer is where heads form that look at one token
-        lab = replace(lab, layer=min(lab.layer, config.n_decoder_layers - 1))
+    config, before = values.get("config"), state.lab.training
+    if config is not None and before is not None and before.config is None:
+        settings = lab.training.subject.settings if lab.training is not None else None
+        if settings is not None and settings.alignment_loss:
+            lab = replace(lab, layer=settings.alignment_layer, head=settings.alignment_head)
+        else:
+            # where heads form that look at one token
+            lab = replace(lab, layer=config.n_decoder_layers - 1)
     return replace(state, lab=lab)
 
 

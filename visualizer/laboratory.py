@@ -214,6 +214,9 @@ class Laboratory(QObject):
         if kind == "Failed":
             self._tell()
             self.store.dispatch(lab_orders.show_failure, self._number, event.sentence, "")
+            if event.file:
+                told = {"file": event.file, "reason": event.reason}
+                self.store.dispatch(actions.show_notice, "error.pairs", "error", **told)
         elif kind == "Finished":
             self._news |= lab_news.finished(event)
             self._tell()

@@ -95,7 +95,8 @@ def rate_chart(training: Training) -> Chart:
     x, norm = column(training, "step"), column(training, "gradient_norm")
     clipped, rate = column(training, "clipped_norm"), column(training, "learning_rate")
     finite = norm[np.isfinite(norm)]
-    high = nice(float(finite.max())) if finite.size else 1.0
+    # a rare spike would press all else to the ground; it is cut off at the top
+    high = nice(1.1 * float(np.percentile(finite, 99))) if finite.size else 1.0
     most = max(float(rate.max()), 1e-12) if rate.size else 1.0
     lines = (
         ChartLine(tr("lab.curve.rate"), "accent", x, rate, _now(rate, "{:.2e}"), most * 1.1),

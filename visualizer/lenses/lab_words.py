@@ -59,20 +59,24 @@ def pace(training: Training) -> str:
     return " · ".join(parts)
 
 
-def line_below(training: Training) -> str:
-    """Gradient norm, the size of the last measured update, the snapshots and their memory."""
+def line_below(training: Training, short: bool = False) -> str:
+    """Gradient norm, the size of the last measured update, the snapshots and their memory.
+
+    short: for narrow places
+    """
     parts = []
+    form = ".short" if short else ""
     last = training.last
     if last is not None:
         norm, clipped = f"{last.gradient_norm:.2f}", f"{last.clipped_norm:.2f}"
-        parts.append(tr("lab.below.norm", norm=norm, clipped=clipped))
+        parts.append(tr(f"lab.below.norm{form}", norm=norm, clipped=clipped))
     ratio = update_ratio(training)
     if ratio is not None:
-        parts.append(tr("lab.below.update", ratio=small_text(ratio)))
+        parts.append(tr(f"lab.below.update{form}", ratio=small_text(ratio)))
     if training.snapshots:
         parts.append(
             tr(
-                "lab.below.snapshots",
+                f"lab.below.snapshots{form}",
                 n=len(training.snapshots),
                 used=bytes_text(training.bytes_kept),
                 budget=f"{training.budget / 2**20:.0f}",

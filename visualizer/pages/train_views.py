@@ -21,6 +21,8 @@ from visualizer.widgets.lab_chart import LabChart
 
 # From this height on, in parts of the font's size, the tables have a place below the film.
 ROOMY = 54.0
+# From this width on the line at the right is written out.
+WIDE = 84.0
 # Shares of the height: of the curves and of what lies below them.
 SHARES = (38, 62)
 
@@ -109,7 +111,8 @@ class TrainingPart(QWidget):
             chart.set_chart(shown)
         self.film.draw(state, self.height() >= ROOMY * self.em)
         self._draw_commands(lab, training)
-        self.line.set_text(lab_words.line_below(training))
+        self.line.set_text(lab_words.line_below(training, self.width() < WIDE * self.em))
+        self.line.setToolTip(lab_words.line_below(training))
 
     def _draw_commands(self, lab: Lab, training: Training) -> None:
         said = [] if not training.reason else [lab_words.said(training.reason)]

@@ -70,9 +70,9 @@ class FilmStrip(PointedCanvas):
     def picture_rect(self, number: int) -> QRectF:
         """Where the cells of a frame are painted."""
         em, count = self.em, max(len(self.frames), self.room_for())
-        wide = (self.width() - (count - 1) * GAP * em - 0.2 * em) / count
+        wide = (self.width() - (count - 1) * GAP * em - 0.8 * em) / count
         high = min(self.height() - 4.1 * em, 0.95 * wide)
-        left = 0.1 * em + number * (wide + GAP * em)
+        left = 0.4 * em + number * (wide + GAP * em)
         return QRectF(round(left), round(1.9 * em), round(wide), max(round(high), 1))
 
     def thing_at(self, pos: QPointF) -> int | None:

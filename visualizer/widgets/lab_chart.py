@@ -112,7 +112,7 @@ class LabChart(Canvas):
         places = self.places(line)
         colour = QColor(getattr(self.theme, line.colour))
         if line.faint:
-            colour.setAlphaF(0.28)
+            colour.setAlphaF(0.16)
         shape = [QPointF(x, y) for x, y in places.tolist()]
         if line.dots or len(shape) == 1:
             pen = QPen(colour, 0.34 * self.em)
