@@ -124,6 +124,8 @@ class Laboratory(QObject):
 
     def _started(self, path: Path, cls: Callable[..., Any], what: dict[str, Any]) -> core.Training:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if is_locked(path):
+            raise OSError(f"{path.name} is being trained in another window")
         self._lock = locked(path)
         return self._make(cls(checkpoint=str(path), **what))
 
@@ -214,6 +216,7 @@ class Laboratory(QObject):
         if kind == "Failed":
             self._tell()
             self.store.dispatch(lab_orders.show_failure, self._number, event.sentence, "")
+            self._settling.start(SETTLED)
             if event.file:
                 told = {"file": event.file, "reason": event.reason}
                 self.store.dispatch(actions.show_notice, "error.pairs", "error", **told)
@@ -269,7 +272,7 @@ class Laboratory(QObject):
         self._search.request(lambda number, cancelled: newest_unfinished(folder))
 
     def _on_found(self, number: int, unfinished: Any) -> None:
-        if self.client is None:
+        if self.client is None or self.client.is_over:
             self.store.dispatch(lab_orders.offer, unfinished)
 
     def _do_discard(self, order: Order) -> None:

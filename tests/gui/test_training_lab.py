@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import time
 from dataclasses import replace
@@ -568,3 +570,44 @@ def test_the_lab_is_drawn_in_both_languages_and_themes(lab, qtbot):
     assert start.heading.text() == "要学习什么？"
     lab.press(Qt.Key.Key_T)
     assert store.state.page == "record"
+
+
+def test_keys_go_through_the_snapshots_pause_and_choose_a_head(lab, qtbot, tmp_path):
+    settings_of_a_file(lab, pairs_file(tmp_path), **TINY, steps=100_000)
+    store = lab.store
+    store.dispatch(lab_orders.begin)
+    qtbot.waitUntil(lambda: len(snapshot_steps(store.state.lab)) > 3, timeout=3 * WAIT)
+    stage = lab.window.stage
+    lab.press(Qt.Key.Key_Space, widget=stage)
+    qtbot.waitUntil(lambda: store.state.lab.training.status == "paused", timeout=WAIT)
+    at = store.state.lab.training.step
+    newest = snapshot_steps(store.state.lab)[-1]
+    lab.press(Qt.Key.Key_Left, widget=stage)
+    assert store.state.lab.shown == newest - 10
+    lab.press(Qt.Key.Key_2, widget=stage)
+    assert store.state.lab.head == 1
+    stage.page.parts["training"].batch.click()
+    qtbot.waitUntil(lambda: store.state.lab.training.step == at + 1, timeout=WAIT)
+    qtbot.wait(300)
+    assert store.state.lab.training.step == at + 1
+    lab.press(Qt.Key.Key_Return, widget=stage)
+    qtbot.waitUntil(lambda: store.state.page == "record", timeout=WAIT)
+    assert store.state.model.name == f"swapped.tsv, step {newest - 10:,}"
+
+
+def test_a_process_that_dies_is_told_of_and_can_be_gone_on_with(lab, qtbot, tmp_path):
+    settings_of_a_file(lab, pairs_file(tmp_path), **TINY, steps=100_000)
+    store, laboratory = lab.store, lab.session.laboratory
+    store.dispatch(lab_orders.begin)
+    qtbot.waitUntil(lambda: store.state.lab.training.step >= 5, timeout=3 * WAIT)
+    store.dispatch(lab_orders.command, "pause")
+    qtbot.waitUntil(lambda: laboratory.client.saved_step is not None, timeout=WAIT)
+    model = store.state.model
+    os.kill(laboratory.client.process_id, signal.SIGKILL)
+    qtbot.waitUntil(lambda: store.state.lab.training.status == "failed", timeout=WAIT)
+    assert store.state.notice.level == "error" and store.state.model is model
+    qtbot.waitUntil(lambda: store.state.lab.unfinished is not None, timeout=WAIT)
+    store.dispatch(lab_actions.go_to, "choose")
+    start = lab.window.stage.page.parts["choose"]
+    start.go_on.click()
+    qtbot.waitUntil(lambda: store.state.lab.training.status == "running", timeout=3 * WAIT)

@@ -95,7 +95,7 @@ def form(subject: Subject) -> Form:
     sound = not found and not unread
     return Form(
         rows,
-        () if facts is None else facts_said(facts),
+        () if facts is None else facts_said(facts, settings.max_seq_len),
         _said_of_run(subject) if sound and facts is not None else (),
         preset_of(subject),
         tuple(dict.fromkeys(problem_said(problem) for problem in found.values())),
@@ -201,8 +201,8 @@ def preset_of(subject: Subject) -> str:
 # What is known of the data and of the run to come.
 
 
-def facts_said(facts: Facts) -> tuple[str, ...]:
-    """The data in a line or two."""
+def facts_said(facts: Facts, max_seq_len: int) -> tuple[str, ...]:
+    """The data in a few lines; what is too long for the model is said, too."""
     lines = [
         tr("lab.facts.pairs", train=f"{facts.n_train:,}", held=f"{facts.n_held_out:,}"),
         tr(
@@ -214,6 +214,9 @@ def facts_said(facts: Facts) -> tuple[str, ...]:
     if len(facts.lengths):
         source, target = facts.lengths.max(axis=0)
         lines.append(tr("lab.facts.longest", source=int(source), target=int(target)))
+    longer = facts.longer_than(max_seq_len)
+    if longer:
+        lines.append(tr("lab.facts.longer", n=f"{longer:,}", limit=max_seq_len))
     return tuple(lines)
 
 

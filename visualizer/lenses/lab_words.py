@@ -27,6 +27,8 @@ def facts(training: Training) -> str:
     config = training.config
     if config is None:
         return ""
+    too_long = training.too_long
+    left_out = (tr("lab.model.too_long", n=f"{too_long:,}"),) if too_long else ()
     return " · ".join(
         (
             tr(
@@ -38,6 +40,7 @@ def facts(training: Training) -> str:
             tr("shape.heads.one") if config.n_heads == 1 else tr("shape.heads", n=config.n_heads),
             tr("lab.model.parameters", n=f"{training.n_parameters:,}"),
             bytes_text(training.n_bytes),
+            *left_out,
         )
     )
 

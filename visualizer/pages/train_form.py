@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QGridLayout,
@@ -36,6 +36,9 @@ from visualizer.theme import theme_of
 from visualizer.widgets.controls import Choice, SectionHead, card, push_button
 
 ASIDE, FIELD = 22.0, 9.0
+# From this width on, in parts of the font's size, the settings have two columns.
+WIDE = 92.0
+ASIDE_GROUPS = ("training", "data")
 
 
 class Setting(QWidget):
@@ -164,6 +167,7 @@ class FormPart(QWidget):
         self.settings: dict[str, Setting] = {}
         self.heads: dict[str, SectionHead] = {}
         self._names: tuple[str, ...] = ()
+        self._wide = False
         self._lines: list[tuple[QLabel, QLabel]] = []
         self._presets: tuple[tuple[str, str], ...] = ()
         self.area = QScrollArea(self)
@@ -257,15 +261,19 @@ class FormPart(QWidget):
     def _make_rows(self, shown: Form) -> bool:
         """The fields of these data, made when they are first shown; whether they were."""
         names = tuple(row.name for row in shown.rows)
-        if names == self._names:
+        wide = self.width() >= WIDE * self.em
+        if (names, wide) == (self._names, self._wide):
             return False
-        self._names = names
+        self._names, self._wide = names, wide
         inside = QWidget()
         inside.setProperty("role", "surface")
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, round(0.6 * self.em), 0)
+        both = QHBoxLayout(inside)
+        both.setContentsMargins(0, 0, round(0.6 * self.em), 0)
+        both.setSpacing(round(2.2 * self.em))
+        columns = tuple(QVBoxLayout() for _ in range(2 if wide else 1))
         self.settings, self.heads = {}, {}
         for group in GROUPS:
+            column = columns[wide and group in ASIDE_GROUPS]
             rows = [row for row in shown.rows if row.group == group]
             if not rows:
                 continue
@@ -277,9 +285,21 @@ class FormPart(QWidget):
                 self.settings[row.name] = Setting(row, self.store)
                 column.addWidget(self.settings[row.name])
             column.addSpacing(round(0.7 * self.em))
-        column.addStretch(1)
+        for column in columns:
+            column.addStretch(1)
+            both.addLayout(column, 1)
         self.area.setWidget(inside)
         return True
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may have room for another number of columns."""
+        super().resizeEvent(event)
+        if self._names and (self.width() >= WIDE * self.em) != self._wide:
+            QTimer.singleShot(0, self, self._redraw)
+
+    def _redraw(self) -> None:
+        with self.store.drawing() as state:
+            self.draw(state)
 
     # What the user does.
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from visualizer import fonts, lab_actions
+from visualizer import fonts, lab_actions, lab_orders
 from visualizer.i18n import has, tr
 from visualizer.state import ViewState
 from visualizer.store import Store
@@ -83,6 +83,13 @@ class StartPart(QWidget):
         top.addWidget(self.back)
         column.addLayout(top)
         column.addWidget(self.sentence)
+        offer = QHBoxLayout()
+        self.offer = QLabel()
+        self.go_on, self.discard = push_button(kind="primary"), push_button()
+        for widget in (self.offer, self.go_on, self.discard):
+            offer.addWidget(widget)
+        offer.addStretch(1)
+        column.addLayout(offer)
         grid = QGridLayout()
         grid.setSpacing(round(0.9 * em))
         for place, card in enumerate((*self.cards, self.file)):
@@ -96,6 +103,8 @@ class StartPart(QWidget):
             card.clicked.connect(self._choosing(name))
         self.file.clicked.connect(self.fileWanted)
         self.back.clicked.connect(self._on_back)
+        self.go_on.clicked.connect(self._on_go_on)
+        self.discard.clicked.connect(self._on_discard)
 
     def _choosing(self, name: str) -> Callable[[], None]:
         def choose() -> None:
@@ -107,6 +116,8 @@ class StartPart(QWidget):
         self.heading.setText(tr("lab.start.heading"))
         self.sentence.setText(tr("lab.start.sentence"))
         self.back.setText(tr("lab.start.back"))
+        self.go_on.setText(tr("lab.unfinished.resume"))
+        self.discard.setText(tr("lab.unfinished.discard"))
         for card, name in zip(self.cards, self.names, strict=True):
             card.set_texts(task_title(name), *task_words(name), tr("lab.start.choose"))
         self.file.set_texts(
@@ -115,6 +126,18 @@ class StartPart(QWidget):
 
     def draw(self, state: ViewState) -> None:
         self.back.setVisible(state.lab.training is not None)
+        left = state.lab.unfinished
+        for widget in (self.offer, self.go_on, self.discard):
+            widget.setVisible(left is not None)
+        if left is not None:
+            name = task_title(left.subject.title)
+            self.offer.setText(tr("notice.unfinished", name=name, step=f"{left.step:,}"))
+
+    def _on_go_on(self) -> None:
+        self.store.dispatch(lab_orders.take_up)
+
+    def _on_discard(self) -> None:
+        self.store.dispatch(lab_orders.discard)
 
     def _on_back(self) -> None:
         self.store.dispatch(lab_actions.go_to, "training")
