@@ -16,7 +16,8 @@ class Bench:
     again: how many uniforms further down the stream the draw on show is   times: how many draws
     the histogram has, from the one behind the run's own on   sort: the stage whose order the rows
     have, BY_ID for the vocabulary's   log: whether bars of probabilities have a logarithmic scale
-    token: the one that was clicked, by its id
+    token: the one that was clicked, by its id   tree: whether the beam tree is seen, where
+    there is no room for it and the stages
     """
 
     spot: Spot | None = None
@@ -25,3 +26,4 @@ class Bench:
     sort: str = "renormalised"
     log: bool = False
     token: int | None = None
+    tree: bool = True

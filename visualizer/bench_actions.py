@@ -78,6 +78,11 @@ def set_log(state: ViewState, log: bool) -> ViewState:
     return replace(state, bench=replace(state.bench, log=log))
 
 
+def show_tree(state: ViewState, tree: bool) -> ViewState:
+    """The beam tree or the stages, where there is no room for both."""
+    return replace(state, bench=replace(state.bench, tree=tree))
+
+
 def choose_token(state: ViewState, token: int) -> ViewState:
     """Look at a token; once more lets it go."""
     chosen = None if state.bench.token == token else token

@@ -183,6 +183,15 @@ def run_message(run: Run | None) -> str:
     return tr("state.immediate_end")
 
 
+def nothing_to_show(run: Run | None) -> tuple[str, str]:
+    """Heading and sentence in place of what has no run to show; empty where there is one."""
+    if run is None:
+        return tr("state.loading"), ""
+    if run.tape is not None:
+        return "", ""
+    return tr(f"state.{run.outcome}.title"), run_message(run)
+
+
 def is_cut_off(run: Run) -> bool:
     """Whether decoding came to the length limit before the model said that it is done."""
     forced = run.inputs.target is not None or (

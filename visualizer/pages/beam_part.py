@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
+    QFrame,
     QGridLayout,
     QHBoxLayout,
     QScrollArea,
-    QStackedLayout,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -18,6 +19,7 @@ from visualizer.i18n import tr
 from visualizer.inquiries.hypothesis import hypothesis_key
 from visualizer.lenses.beam_tree import Ids, beam_tree
 from visualizer.lenses.beam_words import facts, ranked, reading
+from visualizer.lenses.caption import nothing_to_show
 from visualizer.state import FIELDS, ViewState
 from visualizer.store import Store
 from visualizer.widgets.beam_head import BeamHead, Entry
@@ -26,8 +28,8 @@ from visualizer.widgets.beam_tree import BeamTreeView
 from visualizer.widgets.canvas import Plain
 from visualizer.widgets.controls import Choice, LabelledSlider, card, push_button
 from visualizer.widgets.glossary_link import TermLabel
-from visualizer.widgets.notice import EmptyState
 from visualizer.widgets.reading_strip import ReadingStrip
+from visualizer.widgets.text_block import TextBlock
 
 SHOWS = frozenset(
     {"run", "inputs", "model", "tree", "growing", "paths", "hypothesis"}
@@ -53,28 +55,27 @@ class BeamPart(Plain):
         self.tree = BeamTreeView()
         self.reading = ReadingStrip()
         self.list = BeamList()
-        self.empty = EmptyState()
+        self.said = TextBlock(1)
         self.start = push_button(kind="primary")
         self.beams, self.penalty, self.limit, self.n_best = (LabelledSlider() for _ in range(4))
         self.stopping, self.score = Choice(), Choice()
         self.stopping_label, self.score_label = TermLabel(), TermLabel()
-        for canvas in (self.reading, self.list, self.empty):
+        for canvas in (self.reading, self.list, self.said):
             canvas.set_ground("surface")
-        frame, inside = card(self)
+        self.frame, inside = card(self)
         inside.setContentsMargins(*(round(part * em) for part in (0.7, 0.4, 0.9, 0.5)))
-        self.stack = QStackedLayout()
-        inside.addLayout(self.stack)
-        self.stack.addWidget(self._made_search(frame, em))
-        self.stack.addWidget(self._made_offer(frame, em))
+        inside.addLayout(self._made_search(em))
+        self.offer = self._made_offer(em)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(round(0.4 * em))
         whole.addWidget(self.head)
-        whole.addWidget(frame, 1)
+        whole.addWidget(self.frame, 1)
+        whole.addWidget(self.offer)
+        self._search_or_offer(False)
         self._connect()
 
-    def _made_search(self, parent: QWidget, em: float) -> QWidget:
-        searched = QWidget(parent)
+    def _made_search(self, em: float) -> QHBoxLayout:
         left, right = QVBoxLayout(), QVBoxLayout()
         for column in (left, right):
             column.setSpacing(round(0.15 * em))
@@ -101,29 +102,34 @@ class BeamPart(Plain):
             grid.addWidget(choice, row, 1)
         grid.setColumnStretch(2, 1)
         right.addLayout(grid)
-        aside = QWidget()
-        aside.setFixedWidth(round(ASIDE * em))
+        settings = QWidget()
+        settings.setProperty("role", "surface")
         right.setContentsMargins(0, 0, 0, 0)
-        aside.setLayout(right)
-        row = QHBoxLayout(searched)
+        settings.setLayout(right)
+        # where there is no room for all of it, it is scrolled to
+        self.aside = QScrollArea()
+        self.aside.setFrameShape(QFrame.Shape.NoFrame)
+        self.aside.setWidgetResizable(True)
+        self.aside.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.aside.setWidget(settings)
+        self.aside.setFixedWidth(round(ASIDE * em))
+        row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(round(1.2 * em))
         row.addLayout(left, 1)
-        row.addWidget(aside)
-        return searched
+        row.addWidget(self.aside)
+        return row
 
-    def _made_offer(self, parent: QWidget, em: float) -> QWidget:
-        offer = QWidget(parent)
-        column = QVBoxLayout(offer)
-        column.addStretch(1)
-        column.addWidget(self.empty)
+    def _made_offer(self, em: float) -> QWidget:
+        offer, inside = card(self)
+        edge = round(0.4 * em)
+        inside.setContentsMargins(round(0.9 * em), edge, round(0.9 * em), edge)
         row = QHBoxLayout()
-        row.addStretch(1)
+        row.setSpacing(round(0.8 * em))
+        row.addWidget(self.said, 1)
         row.addWidget(self.start)
-        row.addStretch(1)
-        column.addLayout(row)
-        column.addStretch(1)
-        self.empty.setMaximumHeight(round(7 * em))
+        inside.addLayout(row)
+        offer.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         return offer
 
     def _connect(self) -> None:
@@ -139,6 +145,24 @@ class BeamPart(Plain):
         self.n_best.moved.connect(self._on_n_best)
         self.stopping.chosen.connect(self._on_stopping)
         self.score.chosen.connect(self._on_score)
+
+    @property
+    def searched(self) -> bool:
+        """Whether there is a tree to show, and not the offer of one."""
+        return not self.frame.isHidden()
+
+    def comfortable_height(self) -> int:
+        """What it needs for a tree beside all settings."""
+        settings, line = self.aside.widget(), self.layout()
+        assert settings is not None and line is not None
+        edges = self.frame.layout().contentsMargins()
+        inside = settings.minimumSizeHint().height() + edges.top() + edges.bottom()
+        return self.head.sizeHint().height() + line.spacing() + inside
+
+    def _search_or_offer(self, searched: bool) -> None:
+        for widget in (self.head, self.frame):
+            widget.setVisible(searched)
+        self.offer.setVisible(not searched)
 
     @property
     def sliders(self) -> tuple[LabelledSlider, ...]:
@@ -175,7 +199,7 @@ class BeamPart(Plain):
         if not fields & SHOWS:
             return
         tree = beam_tree(state)
-        self.stack.setCurrentIndex(0 if tree is not None else 1)
+        self._search_or_offer(tree is not None)
         self.head.set_words(tr("beams.title"), *facts(state), self._legend(state))
         if tree is None:
             self._draw_offer(state)
@@ -203,9 +227,12 @@ class BeamPart(Plain):
     def _draw_offer(self, state: ViewState) -> None:
         typed = state.run is not None and state.run.inputs.target is not None
         said = tr("beams.empty.target") if typed else tr("beams.empty")
-        self.empty.set_texts(tr("beams.empty.title"), said)
+        self.said.set_sentences(tr("beams.empty.title"), said)
         self.start.setText(tr("beams.empty.button", n=state.inputs.beams))
-        self.start.setVisible(state.inputs.target is None and state.model is not None)
+        # what is refused, is typed or has no model is not searched for
+        possible = not nothing_to_show(state.run)[0] and state.inputs.target is None
+        self.start.setVisible(possible and state.model is not None)
+        self.start.setEnabled(state.inputs.strategy != "beam")
 
     def _draw_list(self, state: ViewState) -> None:
         lines = ranked(state)

@@ -1,15 +1,16 @@
-"""The decoding bench: how the next token is chosen, stage by stage; below it room for more."""
+"""The decoding bench: how the next token is chosen, stage by stage; below it the beam search."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from visualizer import bench_actions, forcing
 from visualizer.bench import BY_ID
 from visualizer.i18n import tr
 from visualizer.lenses.board import board
-from visualizer.lenses.caption import Caption
+from visualizer.lenses.caption import Caption, nothing_to_show
 from visualizer.lenses.pipeline import chosen, draws, staged
 from visualizer.lenses.pipeline_words import (
     DrawWords,
@@ -24,13 +25,15 @@ from visualizer.store import Store
 from visualizer.widgets.cell_line import CellLine
 from visualizer.widgets.controls import Choice, card, push_button
 from visualizer.widgets.draw_bar import DrawBar
+from visualizer.widgets.notice import EmptyState
 from visualizer.widgets.pipeline_columns import PipelineColumns
 from visualizer.widgets.sampling_controls import SamplingControls
+from visualizer.widgets.section_switch import SectionSwitch
 from visualizer.widgets.text_block import TextBlock
 
-# Shares of the height for the stages and for what lies below them: with a tree, and without one.
-WITH_TREE, WITHOUT = (45, 55), (62, 38)
-LEAST_OFFER = 13.0
+# Shares of the height for the stages and for the tree, where there is room for both.
+SHARES = (45, 55)
+STAGES, TREE = 0, 1
 WATCHED = frozenset(
     {"run", "cursor", "model", "inputs", "bench", "language", "count_from", "decimals_chosen"}
 )
@@ -40,14 +43,14 @@ class DecodingPage(Page):
     """A click on a token of the columns forces it; one with Shift held, or on the draw, keeps it in
     view. Sliders show at once what they change.
 
-    lower: what lies below the stages, the beam search
+    Where the stages and the tree have no room above each other, `halves` tells which has it all.
     """
 
     name = "decoding"
     shows_cell = False
     shows_gradients = False
     hides_right = True
-    word_lines = 1
+    word_lines = 0
     ahead = frozenset({"inputs", "bench", "tree", "growing", "paths", "hypothesis"})
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
@@ -63,7 +66,9 @@ class DecodingPage(Page):
         self.again, self.many = push_button(), push_button()
         self.of_run, self.forget = push_button(kind="quiet"), push_button(kind="quiet")
         self.sort, self.scale = Choice(), Choice()
-        picture, inside = card()
+        self.halves, self.note = SectionSwitch(self), TextBlock(1)
+        self.refused = EmptyState(self)
+        self.picture, inside = card()
         inside.setContentsMargins(
             round(0.9 * em), round(0.6 * em), round(0.9 * em), round(0.5 * em)
         )
@@ -82,20 +87,25 @@ class DecodingPage(Page):
             row.addSpacing(round(0.5 * em))
             row.addWidget(choice, 0, Qt.AlignmentFlag.AlignVCenter)
         inside.addLayout(row)
-        self.lower = QWidget(self)
-        self.lower.hide()
-        below = QVBoxLayout(self.lower)
-        below.setContentsMargins(0, 0, 0, 0)
         self.beams = BeamPart(store)
-        below.addWidget(self.beams)
-        self.lower.show()
+        head = QHBoxLayout()
+        head.setSpacing(round(0.8 * em))
+        head.addWidget(self.halves)
+        head.addWidget(self.note, 1)
         self.body = QVBoxLayout(self)
         self.body.setContentsMargins(0, 0, 0, 0)
-        for widget, share in zip((picture, self.lower), WITHOUT, strict=True):
+        self.body.setSpacing(round(0.4 * em))
+        self.body.addLayout(head)
+        self.body.addWidget(self.refused, 1)
+        for widget, share in zip((self.picture, self.beams), SHARES, strict=True):
             self.body.addWidget(widget, share)
         for canvas in (self.columns, self.bar, self.said):
             canvas.set_ground("surface")
-        self.carriers = (self.columns, self.bar)
+        for canvas in (self.halves, self.note, self.refused):
+            canvas.set_ground("page")
+        self.halves.hide()
+        self.refused.hide()
+        self.carriers = (self.columns, self.bar, self.refused, self.beams.tree.canvas)
         self.sampling.moved.connect(self._on_sampling)
         self.columns.tokenHovered.connect(self._on_hovered)
         self.columns.left.connect(self._on_left)
@@ -111,6 +121,7 @@ class DecodingPage(Page):
         self.forget.clicked.connect(self._on_forget)
         self.sort.chosen.connect(self._on_order)
         self.scale.chosen.connect(self._on_scale)
+        self.halves.chosen.connect(self._on_half)
 
     def available(self, state: ViewState) -> bool:
         return state.model is not None and not reads_matrix(state.model)
@@ -136,18 +147,16 @@ class DecodingPage(Page):
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
         self.beams.set_state(state, fields)
+        self._share_room()
         if not fields & WATCHED:
             return
-        tree = state.inputs.strategy == "beam"
-        for place, share in enumerate(WITH_TREE if tree else WITHOUT):
-            self.body.setStretch(place, share)
-        # the offer of a search needs less than a tree with its settings
-        self.lower.setMinimumHeight(0 if tree else round(LEAST_OFFER * self.em))
         if fields & {"inputs", "language"}:
             self.sampling.set_inputs(state.inputs)
         found, shown, taken = staged(state), board(state), chosen(state)
         self._words = draw_words(state)
         self.columns.set_board(shown)
+        self.refused.set_texts(*nothing_to_show(state.run))
+        self.note.set_sentences(*filter(None, (shown and tr("decoding.log_probs"),)))
         self.bar.set_draw(
             self._words,
             None if found is None else found.distribution,
@@ -164,6 +173,38 @@ class DecodingPage(Page):
         orders = (tr("decoding.sorted"), tr("decoding.by_id"))
         self.sort.set_options(orders, int(state.bench.sort == BY_ID))
         self.scale.set_options((tr("decoding.linear"), tr("decoding.log")), int(state.bench.log))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """Both halves where there is room for both; else the one that was asked for."""
+        state = self.store.state
+        if state.model is None:
+            return
+        refused, tree = bool(nothing_to_show(state.run)[0]), state.bench.tree
+        searched = self.beams.searched and not refused
+        gap, line = self.body.spacing(), self.note.sizeHint().height()
+        room = self.height() - self.picture.minimumSizeHint().height() - gap
+        room -= (
+            self.beams.comfortable_height() if searched else self.beams.offer.sizeHint().height()
+        )
+        both = room >= 0 or not searched
+        self.halves.setVisible(not both)
+        # what lies below needs its place more than the note does
+        self.note.setVisible(not both or room >= line + gap)
+        if not both:
+            titles = (tr("decoding.half.stages"), tr("decoding.half.tree"))
+            self.halves.set_titles(titles, TREE if tree else STAGES)
+            self.halves.setFixedWidth(round(self.halves.title_rect(TREE).right()) + 1)
+        # the offer of a search takes no more than its line
+        place = self.body.indexOf(self.beams)
+        self.body.setStretch(place, SHARES[TREE] if searched else 0)
+        self.refused.setVisible(refused)
+        self.picture.setVisible(not refused and (both or not tree))
+        # a search can be asked for above as well
+        self.beams.setVisible(refused or (room >= 0 if both else tree))
 
     def _say(self) -> None:
         """The token pointed at or clicked with every digit, else what the draw did."""
@@ -237,6 +278,9 @@ class DecodingPage(Page):
 
     def _on_order(self, place: int) -> None:
         self.store.dispatch(bench_actions.sort_or_not, not place)
+
+    def _on_half(self, place: int) -> None:
+        self.store.dispatch(bench_actions.show_tree, place == TREE)
 
     def _on_scale(self, place: int) -> None:
         self.store.dispatch(bench_actions.set_log, bool(place))

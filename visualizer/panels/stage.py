@@ -264,8 +264,9 @@ class StagePanel(Panel):
 
     def _fit_words(self, page: Page) -> None:
         """No more room above a page that needs it than what stands there takes."""
-        for widget in (self.breadcrumb, self.formula, self.words):
+        for widget in (self.breadcrumb, self.formula):
             widget.setVisible(not page.own_heading)
+        self.words.setVisible(page.word_lines > 0)
         self.tools.is_needed = not page.own_heading
         self.tools.invalidate()
         self.words.set_lines(page.word_lines)
@@ -319,6 +320,8 @@ class StagePanel(Panel):
             if self.page.own_heading:
                 return
             self.formula.set_tex("")
+            # the page's own tools have all the room
+            self.formula.setVisible(self.page.tools is None)
             self.words.set_sentences()
             return
         self._draw_heading(words, self.page.tail(state, words))

@@ -11,6 +11,8 @@ from visualizer.lenses.board import Board, Column
 # All in em: the three lines of a head, a row, the room between columns, the scroll bar.
 HEAD_LINES = (1.6, 1.25, 1.25)
 ROW = 1.62
+# So many rows are always in view: where room is short they are lower, down to this.
+LEAST_ROWS, LEAST_ROW = 5, 1.35
 GAP = 1.2
 BAR = 0.55
 # A column narrower than this has no labels of its own; below that, stages that change nothing go.
@@ -28,7 +30,7 @@ class Layout:
     """columns: those on show, with their left ends; all are `width` wide
 
     labels: the room of tokens, in every column or in the first alone   gutter: of the ids
-    first, rows: which rows are in view
+    first, rows: which rows are in view   line: the height of one
     """
 
     em: float
@@ -41,11 +43,8 @@ class Layout:
     first: int
     rows: int
     total: int
+    line: float
     track: QRectF
-
-    @property
-    def line(self) -> float:
-        return ROW * self.em
 
     def row_rect(self, row: int) -> QRectF:
         """A row across all columns."""
@@ -103,9 +102,21 @@ class Layout:
         return round(min(max(share, 0.0), 1.0) * (self.total - self.rows))
 
 
+def row_height(height: float, em: float) -> float:
+    """The height of a row where the whole has this one."""
+    room = (height - head_height(em)) / LEAST_ROWS
+    return min(max(room, LEAST_ROW * em), ROW * em)
+
+
 def rows_in(height: float, em: float) -> int:
     """How many whole rows fit."""
-    return max(int((height - head_height(em)) / (ROW * em)), 1)
+    # a sum of parts may come out a hair larger than what they were taken from
+    return max(int((height - head_height(em)) / row_height(height, em) + 1e-6), 1)
+
+
+def least_height(em: float) -> float:
+    """What the fewest rows need."""
+    return head_height(em) + LEAST_ROWS * LEAST_ROW * em
 
 
 def lay_out(
@@ -135,6 +146,7 @@ def lay_out(
         min(first, board.size - rows),
         rows,
         board.size,
+        row_height(height, em),
         track,
     )
 

@@ -25,6 +25,9 @@ from visualizer.theme import Theme
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.glossary_link import Links, TermLabel
 
+# A track that a handle can still be moved along, in parts of the font's size.
+LEAST_TRACK = 3.0
+
 
 class LabelledSlider(QWidget):
     """A label, a slider over evenly spaced values, the value as text.
@@ -41,6 +44,7 @@ class LabelledSlider(QWidget):
         self.slider = QSlider(Qt.Orientation.Horizontal)
         # a drag with the mouse leaves the keys where they are
         self.slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.slider.setMinimumWidth(round(LEAST_TRACK * fonts.em(self.font())))
         self.value_label = QLabel()
         self.value_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.label.setProperty("role", "muted")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from visualizer import fonts
 from visualizer.lenses.board import Board, Column
 from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, Face, box, triangle, write
-from visualizer.widgets.columns_layout import HEAD_LINES, Layout, lay_out, rows_in
+from visualizer.widgets.columns_layout import HEAD_LINES, Layout, lay_out, least_height, rows_in
 
 NOTCH = 120
 ROWS_PER_NOTCH = 3
@@ -60,9 +61,8 @@ class PipelineColumns(Canvas):
         self.update()
 
     def set_empty_text(self, text: str) -> None:
-        if text != self._empty:
-            self._empty = text
-            self.update()
+        self._empty = text
+        self.update()
 
     def point_at(self, token: int | None) -> None:
         """Another widget has this token under the pointer."""
@@ -103,7 +103,7 @@ class PipelineColumns(Canvas):
         return QSize(round(60 * self.em), round(20 * self.em))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(round(30 * self.em), round(8 * self.em))
+        return QSize(round(30 * self.em), math.ceil(least_height(self.em)))
 
     def layout_now(self) -> Layout | None:
         """Where everything lies; None without a board."""
@@ -280,7 +280,8 @@ class PipelineColumns(Canvas):
         theme, em, log = self.theme, self.em, self._board.log
         start, full = reach
         zero, end = column.share(token, log)
-        top, high = self.snap(rect.top() + 0.38 * em), 0.86 * em
+        high = 0.86 * em
+        top = self.snap(rect.top() + (rect.height() - high) / 2)
         x0, x1 = start + zero * full, start + end * full
         if column.out[token]:
             box(painter, QRectF(self.snap(x0), top, 1.0, high), theme.border_strong)
