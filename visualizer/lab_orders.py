@@ -124,6 +124,14 @@ def open_shown(state: ViewState) -> ViewState:
     return state if step is None else replace(state, lab=ordered(state.lab, "open", step))
 
 
+def open_final(state: ViewState) -> ViewState:
+    """The model as a training has left it is to take the stage; where there is none, the shown."""
+    training = state.lab.training
+    if training is None or training.final is None:
+        return open_shown(state)
+    return replace(state, lab=ordered(state.lab, "open", training.step))
+
+
 def export_history(state: ViewState, path: Path) -> ViewState:
     """Write the history so far as a table."""
     if state.lab.training is None:
@@ -199,6 +207,10 @@ def show_failure(state: ViewState, number: int, reason: str, details: str) -> Vi
     if training is None or training.number != number:
         return state
     failed = take_news(state, number, status="failed", reason=reason, details=details)
+    good = [step for step in snapshot_steps(state.lab) if step <= training.step]
+    if training.final is not None and good:
+        # not what the last steps have made of it
+        failed = with_lab(failed, shown=good[-1])
     return actions.show_notice(failed, "error.training", "error", details, reason=reason)
 
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import QLockFile, QObject, QThreadPool, QTimer
 
 from visualizer import actions, lab_orders
 from visualizer.engine import Lane, attempt
+from visualizer.i18n import tr
 from visualizer.lab import Order, Subject, Training
 from visualizer.state import ModelEntry, ViewState
 from visualizer.store import Store
@@ -214,6 +215,7 @@ class Laboratory(QObject):
         from visualizer import lab_news
 
         if kind == "Failed":
+            self._news |= self._last_good(event)
             self._tell()
             self.store.dispatch(lab_orders.show_failure, self._number, event.sentence, "")
             self._settling.start(SETTLED)
@@ -231,6 +233,16 @@ class Laboratory(QObject):
             if kind == "Started" and event.warning:
                 warned = {"remark": event.warning, "name": event.title}
                 self.store.dispatch(actions.show_notice, "notice.remark", "warning", **warned)
+
+    def _last_good(self, event: Any) -> dict[str, Any]:
+        """The model as it was before a training came to nothing, where there is one."""
+        from visualizer.lab_film import name_of
+
+        training, client = self.store.state.lab.training, self.client
+        if not event.parameters or training is None or client is None:
+            return {}
+        title = tr("lab.snapshot", name=name_of(training), step=f"{event.good_step:,}")
+        return {"final": ModelEntry(client.model(), title)}
 
     def _tell(self) -> None:
         """One change of the state for all that has come."""

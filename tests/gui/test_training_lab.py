@@ -221,6 +221,12 @@ def test_divergence_is_told_in_the_cores_sentence_with_the_last_good_state(qtbot
     assert training.status == "failed" and training.reason == sentence
     assert remarks.notice_text(bench.store.state.notice) == sentence
     assert snapshot_steps(bench.store.state.lab)[-1] == 2
+    bench.store.dispatch(lab_orders.open_final)
+    qtbot.waitUntil(lambda: bench.store.state.page == "record")
+    model = bench.store.state.model
+    assert model is not None and model.name == "letters backwards, step 2"
+    for name, value in scripted.parameters(2).items():
+        np.testing.assert_array_equal(model.model.parameters[name], value)
 
 
 def test_a_training_that_cannot_begin_is_told_and_nothing_else_is_lost(qtbot, bench):

@@ -103,7 +103,7 @@ def rate_chart(training: Training) -> Chart:
         ChartLine(tr("lab.curve.norm"), "encoder", x, norm, _now(norm, "{:.2f}")),
         ChartLine(tr("lab.curve.clipped"), "decoder", x, clipped, _now(clipped, "{:.2f}")),
     )
-    ticks = tuple((high * n / 4, f"{high * n / 4:.3g}") for n in range(5))
+    ticks = tuple((high * n / 4, three_digits(high * n / 4)) for n in range(5))
     return Chart(
         tr("lab.chart.rate"),
         lines,
@@ -143,9 +143,14 @@ def log_axis(values: np.ndarray) -> tuple[float, float, tuple[tuple[float, str],
 def short(value: float) -> str:
     """Two digits that tell: "4.0", "0.11", "0.0034"."""
     if value >= 9.95:
-        return f"{value:.0f}"
+        return f"{value:,.0f}"
     places = max(1, 1 - math.floor(math.log10(value)))
     return f"{value:.{places if value < 0.995 else 1}f}"
+
+
+def three_digits(value: float) -> str:
+    """A number with three digits that tell, and all of those before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def running_mean(values: np.ndarray, count: int) -> np.ndarray:

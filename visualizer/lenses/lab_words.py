@@ -17,6 +17,7 @@ from visualizer.lab import (
     snapshot_steps,
 )
 from visualizer.lab_film import task_name as task_name
+from visualizer.lenses.lab_charts import three_digits
 from visualizer.lenses.lab_form import bytes_text, duration_text
 from visualizer.lenses.lab_picture import Frame, NormBar, Sample
 from visualizer.reasons import translated
@@ -195,7 +196,7 @@ def norm_bars(training: Training, count_from: int) -> tuple[NormBar, ...]:
     bars = []
     for row in training.norms:
         ratio = row.update / row.parameters if row.parameters else 0.0
-        texts = (f"{row.parameters:.3g}", f"{row.update:.2g}", small_text(ratio))
+        texts = (three_digits(row.parameters), three_digits(row.update), small_text(ratio))
         name = layer_name(row.layer, count_from)
         bars.append(NormBar(name, row.parameters, row.update, texts))
     return tuple(bars)

@@ -105,6 +105,7 @@ class Setting(QWidget):
         self.problem.setVisible(bool(row.problem))
         self.fix.setVisible(row.fix is not None)
         self.fix.setText("" if row.fix is None else tr("lab.fix", value=row.fix))
+        self._fit()
         if row.kind == "number":
             self.field.setPlaceholderText(row.placeholder)
             self._write(row)
@@ -112,6 +113,20 @@ class Setting(QWidget):
             self.picker.set_options(row.choices, row.text)
         else:
             self.flag.setChecked(row.text == "True")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Wrapped lines as high as they are: a layout would reckon with a narrower place."""
+        for label in (self.explained, self.problem):
+            label.setFixedHeight(max(label.heightForWidth(self.width() - self.fix_room(label)), 1))
+
+    def fix_room(self, label: QLabel) -> int:
+        """What the button beside the problem takes of its width."""
+        beside = label is self.problem and self.row.fix is not None
+        return self.fix.sizeHint().width() + round(fonts.em(self.font())) if beside else 0
 
     def _write(self, row: FormRow) -> None:
         """The setting's number, unless it is what the field reads anyway, "007" say."""

@@ -147,7 +147,7 @@ class TrainingPart(QWidget):
     def _on_pause(self) -> None:
         training = self.store.state.lab.training
         if training is not None and training.is_over:
-            self.store.dispatch(lab_orders.open_shown)
+            self.store.dispatch(lab_orders.open_final)
         else:
             self.store.dispatch(lab_orders.toggle_pause)
 
