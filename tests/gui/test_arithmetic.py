@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
 from tests.gui.samples import FONT
@@ -145,6 +146,29 @@ def test_no_line_names_an_index_and_dimensions_are_counted_as_people_chose():
         assert name.endswith(f", dim {3 + start}")
     assert " → " in told(CROSS).name
     assert told("logits", (2, 3)).name.startswith("<UNK> after ")
+
+
+@pytest.mark.parametrize("count_from", [0, 1])
+def test_a_token_is_named_by_its_id_and_a_position_as_people_count(qtbot, count_from):
+    def line(site: str, **traits: str):
+        state = actions.set_count_from(at(site, token=2, **traits), count_from)
+        matrix = stage.stage(state)
+        return state, explanation.cell_text(state, matrix, (2, 0)).lines[0]
+
+    state, pieces = line("decoder.embed.tokens")
+    row_id = state.run.tape.target_ids[0, 2]
+    assert f"embedding table, row of id {row_id}" in plain_text(pieces)
+    pieces = line("decoder.embed.position", position="learned")[1]
+    assert f"row {2 + count_from} of the position table" in plain_text(pieces)
+    pieces = line("decoder.embed.position")[1]
+    assert "sin(2 / 10000^(0/12))" in plain_text(pieces)
+    widget = CellLine()
+    qtbot.addWidget(widget)
+    widget.resize(700, 60)
+    widget.set_lines("", (pieces,), "", "")
+    tip = f"The formula counts positions from 0: 2 stands for position {2 + count_from}."
+    assert widget.tip_at(QPointF(20, 15)) == tip
+    assert widget.tip_at(QPointF(690, 55)) == ""
 
 
 def test_masks_say_who_allows_and_who_forbids():

@@ -17,12 +17,15 @@ from visualizer import linking
 from visualizer.lenses.attentions import allowed_cells, attentions
 from visualizer.lenses.heads_overview import (
     FACTS,
+    _counted,
     fact_columns,
+    fact_text,
     head_name,
     heads_overview,
     overview_label,
 )
 from visualizer.theme import LIGHT
+from visualizer.widgets import figures
 from visualizer.widgets.heads_overview import HeadsOverviewCanvas, HeadThumbs
 from visualizer.widgets.heatmap_cells import colour_indices
 
@@ -158,3 +161,22 @@ def test_a_worked_example_has_its_encoders_heads():
     assert [group.site for group in whole.groups] == ["encoder.layers.0.self_attn.weights"]
     assert [one.heads for one in attentions(state.run.tape)] == [3]
     assert whole.selected is None and whole.guided is None
+
+
+def test_a_fact_is_written_alike_in_the_picture_and_in_the_row_of_facts():
+    assert fact_text(0.0) == "0.00" and fact_text(0.004) == fact_text(0.0099) == "< 0.01"
+    assert fact_text(0.01) == "0.01" and fact_text(np.nan) == "–"
+    assert figures.bits(0.004) == fact_text(0.004)
+
+
+@pytest.mark.parametrize(
+    ("heads", "records", "text"),
+    [(12, 6, "12 heads in 6 records"), (3, 1, "3 heads in 1 record"), (1, 1, "1 head in 1 record")],
+)
+def test_heads_and_records_are_counted_in_english(heads, records, text):
+    assert _counted(heads, records) == text
+
+
+def test_one_attention_is_no_product_of_layers_and_kinds():
+    assert overview_label(worked_view("self-attention").run.tape).startswith("overview of ")
+    assert overview_label(at(CROSS).run.tape) == "overview 2 × 3 × 3 heads"

@@ -133,6 +133,11 @@ def test_a_font_file_that_is_none_is_refused(qapp, tmp_path):
         (0.0, "0 %"),
         (1.0, "100 %"),
         (2e-12, "2e-10 %"),
+        # one style however small, so that two of a list can be compared
+        (4.3e-8, "4.3e-6 %"),
+        (3e-9, "3e-7 %"),
+        (1.2e-5, "0.0012 %"),
+        (9.6e-6, "9.6e-4 %"),
     ],
 )
 def test_a_percentage_keeps_the_digits_that_tell(probability, text):

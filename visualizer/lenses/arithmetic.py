@@ -225,7 +225,9 @@ def _curve(question: Question) -> Lines:
 def _wave(question: Question) -> Lines:
     name = question.told.text.split("(", 1)[0]
     place, power, width = (question.step(step) for step in ("position", "power", "width"))
-    return ((Piece(f"{name}({place:.0f} / 10000^({power:.0f}/{width:.0f}))"),),)
+    said = f"{name}({place:.0f} / 10000^({power:.0f}/{width:.0f}))"
+    at = tr("line.wave.tip", place=f"{place:.0f}", n=f"{place + question.count_from:.0f}")
+    return ((Piece(said, tip=at),),)
 
 
 def _softmax(question: Question) -> Lines:
@@ -263,9 +265,13 @@ def _log_softmax(question: Question) -> Lines:
 
 
 def _table_row(question: Question) -> Lines:
-    key = "line.position_row" if question.record.op == "learned_position" else "line.table_row"
     term = question.terms[0]
-    return ((piece(mark(tr(key, n=term.index[0]), origin_of(term)), "muted"),),)
+    row = term.index[0]
+    if question.record.op == "learned_position":
+        said = tr("line.position_row", n=row + question.count_from)
+    else:
+        said = tr("line.table_row", n=row)
+    return ((piece(mark(said, origin_of(term)), "muted"),),)
 
 
 def _heads(question: Question) -> Lines:

@@ -12,7 +12,9 @@ from model_core.shares import Share
 from visualizer.i18n import tr
 from visualizer.lenses.arithmetic import MOST_TERMS, origin_of
 from visualizer.lenses.line import Line, Lines, Marked, Piece, mark, piece
+from visualizer.lenses.matrix import op_title
 from visualizer.lenses.numbers import as_factor, figure
+from visualizer.walkthrough import route
 
 # What a click on the name of the share that is spelled out asks for: all of them again.
 ALL_SHARES = -1
@@ -20,23 +22,22 @@ ALL_SHARES = -1
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One share in the gradient of a cell, and how its op says that it comes about."""
+    """One share in the gradient of a cell, and how its op says that it comes about.
+
+    name: of the record that reads the cell
+    """
 
     share: Share
     index: tuple[int, ...]
     told: Explanation
     decimals: int
+    name: str
 
     def figure(self, value: float) -> str:
         return figure(value, self.decimals)
 
     def factor(self, value: float) -> str:
         return as_factor(value, self.decimals)
-
-    @property
-    def name(self) -> str:
-        """The record that reads the cell, by the last words of its site."""
-        return ".".join(self.share.consumer_site.split(".")[-2:])
 
 
 def gradient_lines(
@@ -46,10 +47,12 @@ def gradient_lines(
     result: str,
     decimals: int,
     chosen: int | None = None,
+    count_from: int = 1,
 ) -> Lines:
     """The line of the gradient of a site's or parameter's cell, its longest form first.
 
     chosen: the share that is spelled out, where there are several
+    count_from: the number of the first layer
     """
     end = (Piece("=", "muted"), Piece(result, "chip", glued=True))
     if tape.plan.aliases.get(name, name) == tape.target_site:
@@ -58,7 +61,11 @@ def gradient_lines(
     if not shares:
         return ((Piece(tr("gradient.unread"), "muted"), *end),)
     told = [tape.explain_parameter(name, index, share=i) for i in range(len(shares))]
-    parts = [Part(s, index, e, decimals) for s, e in zip(shares, told, strict=True)]
+    names = [reader_name(tape, share.consumer_site, count_from) for share in shares]
+    parts = [
+        Part(share, index, explanation, decimals, named)
+        for share, explanation, named in zip(shares, told, names, strict=True)
+    ]
     if len(parts) == 1:
         return tuple((*_via(parts[0]), *line, *end) for line in _spelled_out(parts[0]))
     if chosen is not None and 0 <= chosen < len(parts):
@@ -68,6 +75,17 @@ def gradient_lines(
         own = (Piece("=", "muted"), Piece(part.figure(part.told.value), "chip", glued=True))
         return tuple((back, *line, *own) for line in _spelled_out(part))
     return ((*_added(parts), *end),)
+
+
+def reader_name(tape: GradientTape, site: str, count_from: int) -> str:
+    """A record by its layer and its op, as headings and chips have them: "layer 2 · residual"."""
+    place = route(tuple(tape.sites)).place(site)
+    said = tr("line.residual") if tape.tape[site].op == "residual" else op_title(place)
+    if place.kind.endswith("_attn"):
+        said = tr("back.reader", op=said, sublayer=tr(f"block.{place.kind}"))
+    if place.layer is None:
+        return said
+    return f"{tr('layer', n=place.layer + count_from)} · {said}"
 
 
 def _added(parts: Sequence[Part]) -> Line:

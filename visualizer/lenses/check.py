@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from model_core.gradient_check import Agreement
 from visualizer.i18n import tr
 from visualizer.inquiries.difference import difference_key, found_agreement
-from visualizer.lenses.numbers import NO_BREAK_SPACE, figure
+from visualizer.lenses.numbers import NO_BREAK_SPACE, figure, significant
 from visualizer.lenses.stage import has_gradient
 from visualizer.state import ViewState, shown_gradients
 
-DIGITS = 3
+DIGITS, MOST_DIGITS = 4, 9
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,13 @@ def check_text(state: ViewState, focus: tuple[str, tuple[int, ...]] | None) -> C
 
 
 def _told(found: Agreement) -> CheckText:
+    # where they differ, as far as they are told apart
+    apart = 1 - math.floor(math.log10(found.relative)) if 0 < found.relative < 1 else 0
+    digits = max(DIGITS, min(apart, MOST_DIGITS)) if found.verdict == "differs" else DIGITS
     numbers = tr(
         "check.numbers",
-        gradient=figure(found.gradient, DIGITS),
-        difference=figure(found.difference.value, DIGITS),
+        gradient=significant(found.gradient, digits),
+        difference=significant(found.difference.value, digits),
     )
     tone: Literal["good", "bad", "quiet"] = "quiet"
     if found.verdict == "too_small":

@@ -82,7 +82,9 @@ def cell_text(state: ViewState, matrix: Matrix, cell: Cell) -> CellText | None:
     if gradients is not None:
         # a hidden score has a gradient too: it is zero, and the rule says why
         hidden = False
-        lines = gradient_lines(gradients, site, index, said, decimals, state.share)
+        lines = gradient_lines(
+            gradients, site, index, said, decimals, state.share, state.count_from
+        )
     elif not hidden:
         question = Question(record, index, record.explain(index), decimals, state.count_from)
         lines = calculation(question, said)

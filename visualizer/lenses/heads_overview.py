@@ -15,6 +15,7 @@ from visualizer.i18n import tr
 from visualizer.lenses.attentions import Attention, allowed_cells, attentions
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.labels import axis_labels
+from visualizer.lenses.numbers import hundredths
 from visualizer.lenses.stage import shown_rows, words
 from visualizer.state import Run, ViewState, guided_head, shown_site
 
@@ -111,7 +112,7 @@ def overview_caption(state: ViewState, whole: HeadsOverview) -> Caption:
         title=tr("heads.title"),
         op_title="",
         site="",
-        shape=tr("heads.shape", heads=count, records=len(whole.groups)),
+        shape=_counted(count, len(whole.groups)),
         formula="",
         sentence=tr("heads.sentence"),
         why=tr("linked.values_only") if state.showing == "gradients" else tr("heads.why"),
@@ -124,6 +125,8 @@ def overview_label(tape: Tape | None) -> str:
     layers = max((one.layer + 1 for one in found), default=0)
     heads = max((one.heads for one in found), default=0)
     kinds = len({one.kind for one in found})
+    if layers * kinds <= 1:
+        return tr("linked.overview.one", heads=heads)
     return tr("linked.overview", layers=layers, kinds=kinds, heads=heads)
 
 
@@ -152,7 +155,7 @@ def fact_columns(state: ViewState, whole: HeadsOverview, head: Head) -> tuple[Fa
     columns = []
     for name in FACTS:
         value = getattr(facts, name)
-        text = "< 0.01" if 0 < value < 0.005 else fact_text(value)
+        text = fact_text(value)
         if name == "sink" and facts.sink_key >= 0:
             text = tr("heads.sink_at", value=text, token=tokens[facts.sink_key])
         elif name == "entropy" and np.isfinite(value):
@@ -168,9 +171,14 @@ def fact_columns(state: ViewState, whole: HeadsOverview, head: Head) -> tuple[Fa
     return tuple(columns)
 
 
+def _counted(heads: int, records: int) -> str:
+    key = "heads.shape" if records > 1 else "heads.shape.one" if heads > 1 else "heads.shape.only"
+    return tr(key, heads=heads, records=records)
+
+
 def fact_text(value: float) -> str:
     """Two decimals; a dash where a head has no such thing."""
-    return f"{value:.2f}" if np.isfinite(value) else "–"
+    return hundredths(value) if np.isfinite(value) else "–"
 
 
 def fact_part(name: str, value: float, group: HeadGroup) -> float | None:

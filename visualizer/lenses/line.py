@@ -50,6 +50,7 @@ class Piece:
 
     kind: "chip" for a number that came out, "muted" for words
     share: the number of the part of a gradient that a click spells out, None for no such thing
+    tip: what there is to say of it
     """
 
     text: str
@@ -57,6 +58,7 @@ class Piece:
     glued: bool = False
     links: tuple[Link, ...] = ()
     share: int | None = None
+    tip: str = ""
 
 
 Line = tuple[Piece, ...]

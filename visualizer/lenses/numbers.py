@@ -41,6 +41,23 @@ def figure(value: Any, decimals: int) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
+def hundredths(value: float) -> str:
+    """Two decimals of what is not below 0, and a bound where they would hide that it is not 0."""
+    return "< 0.01" if 0 < value < 0.01 else f"{value:.2f}"
+
+
+def significant(value: float, digits: int) -> str:
+    """So many digits from the first that is not 0: "0.006134", "0.5000", "-6.134e-5"."""
+    value = float(value)
+    if not value or not math.isfinite(value):
+        return short(value, 0)
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    if not _SMALLEST <= abs(value) < _LARGEST:
+        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+        return f"{mantissa}e{int(power)}"
+    return f"{value:.{max(digits - 1 - exponent, 0)}f}"
+
+
 def as_factor(value: Any, decimals: int) -> str:
     """A number behind a sign: a negative one stands in brackets."""
     text = figure(value, decimals)

@@ -129,7 +129,8 @@ def picture_lines(
     """How the number comes about: training has made it, or the walk back."""
     said, gradients = figure(value, max(state.decimals, 3)), shown_gradients(state)
     if gradients is not None:
-        return gradient_lines(gradients, picture.name, index, said, state.decimals + 1, state.share)
+        name, decimals = picture.name, state.decimals + 1
+        return gradient_lines(gradients, name, index, said, decimals, state.share, state.count_from)
     chip = Piece(said, "chip")
     return ((Piece(tr("parameter.learned"), "muted"), chip),)
 

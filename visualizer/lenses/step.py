@@ -376,7 +376,9 @@ def gradient_cell(
         return None
     site, index = chosen_site(state, step), matrix.cell_index(*cell)
     value, places = matrix.values[cell], max(state.decimals, 4)
-    lines = gradient_lines(step.gradients, site, index, digits(float(value)), places, share)
+    lines = gradient_lines(
+        step.gradients, site, index, digits(float(value)), places, share, state.count_from
+    )
     return CellSaid(_cell_name(matrix, cell), lines, exact(value), _place(site, index))
 
 

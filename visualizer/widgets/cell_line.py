@@ -200,6 +200,11 @@ class CellLine(PointedCanvas):
         spots = self._spots(self.arranged()[0])
         return next((n for n, (rect, _) in enumerate(spots) if rect.contains(pos)), None)
 
+    def tip_at(self, pos: QPointF) -> str:
+        """What there is to say of the piece at a position; empty where that is nothing."""
+        places = self._places(self.arranged()[0])
+        return next((piece.tip for piece, rect in places if rect.contains(pos)), "")
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         number = self.thing_at(event.position())
         if number is None or event.button() != Qt.MouseButton.LeftButton:
@@ -223,6 +228,8 @@ class CellLine(PointedCanvas):
                 text = tr(key, place=f"{target.name}[{place}]")
             elif target is not None:
                 text = tr("line.spell_out")
+            else:
+                text = self.tip_at(QPointF(event.pos())) or text
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)

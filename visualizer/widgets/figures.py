@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from visualizer.lenses.numbers import figure, hundredths
+
 NO_BREAK_SPACE = "\u00a0"
 
 
@@ -30,9 +32,10 @@ def percent_digits(probability: float) -> str:
         return f"{share:.{_places(rest) - 1}f}" if rest > 1e-9 else "100"
     if share >= 1:
         return f"{share:.1f}"
-    if share >= 1e-6:
+    if share >= 1e-3:
         return f"{share:.{_places(share)}f}"
-    return f"{share:.0e}".replace("e-0", "e-")
+    # both of two neighbours in a list, whatever the smaller one has
+    return figure(share, 1)
 
 
 def percent_column(probability: float) -> str:
@@ -49,7 +52,7 @@ def percent_column(probability: float) -> str:
 
 def bits(entropy: float) -> str:
     """Two decimals, and a bound where they would be 0.00 though something is left to chance."""
-    return "< 0.01" if 0 < entropy < 0.01 else f"{entropy:.2f}"
+    return hundredths(entropy)
 
 
 def milliseconds(taken: float) -> str:
