@@ -286,6 +286,9 @@ class FormPart(QWidget):
         both.setContentsMargins(0, 0, round(0.6 * self.em), 0)
         both.setSpacing(round(2.2 * self.em))
         columns = tuple(QVBoxLayout() for _ in range(2 if wide else 1))
+        for column in columns:
+            # a layout inside another one takes its spacing otherwise
+            column.setSpacing(round(0.35 * self.em))
         self.settings, self.heads = {}, {}
         for group in GROUPS:
             column = columns[wide and group in ASIDE_GROUPS]
