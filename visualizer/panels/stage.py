@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from model_core.ops.base import Origin
 from visualizer import actions, copying, fonts, gradient_actions, navigation, trail
@@ -48,40 +48,17 @@ from visualizer.widgets.controls import card, push_button
 from visualizer.widgets.formula import Formula
 from visualizer.widgets.op_chips import OpChips
 from visualizer.widgets.page_tabs import PageTabs
+from visualizer.widgets.stacks import PageStack, ToolStack
 from visualizer.widgets.target_chooser import TargetChooser
 from visualizer.widgets.text_block import TextBlock
 
 POINTER = frozenset({"hovered", "hovered_site", "share"})
 WATCHED = POINTER | {
-    "run",
-    "cursor",
-    "head",
-    "selected",
-    "editing",
-    "model",
-    "page",
-    "showing",
-    "target",
-    "parameter",
-    "linked",
-    "trail",
-    "gradients",
-    "audit",
-    "readings",
-    "difference",
-    "check",
-    "inputs",
-    "bench",
-    "conversation",
-    "lab",
-    "tree",
-    "growing",
-    "paths",
-    "hypothesis",
-    "training_step",
-    "glass",
-    "step_check",
-    "mistake_run",
+    *("run", "cursor", "head", "selected", "editing", "model"),
+    *("page", "showing", "target", "parameter", "linked", "trail"),
+    *("gradients", "audit", "readings", "difference", "check", "inputs"),
+    *("bench", "conversation", "lab", "tree", "growing", "paths"),
+    *("hypothesis", "training_step", "glass", "step_check", "mistake_run"),
 }
 # Of these a page tells whether it shows them before their run has come.
 AHEAD = frozenset({"inputs", "bench", "lab", "tree", "growing", "paths", "hypothesis"})
@@ -111,26 +88,6 @@ TABS: tuple[PageName, ...] = (
     "train",
 )
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
-
-
-class PageStack(QStackedLayout):
-    """Takes the room that its page needs, and not what the largest of all would."""
-
-    def minimumSize(self) -> QSize:
-        page = self.currentWidget()
-        return QSize() if page is None else page.minimumSizeHint()
-
-
-class ToolStack(QStackedLayout):
-    """What stands at the right of the formula; no room at all above a page with its own heading."""
-
-    is_needed = True
-
-    def sizeHint(self) -> QSize:
-        return super().sizeHint() if self.is_needed else QSize()
-
-    def minimumSize(self) -> QSize:
-        return super().minimumSize() if self.is_needed else QSize()
 
 
 class StagePanel(Panel):
@@ -267,8 +224,7 @@ class StagePanel(Panel):
         for widget in (self.breadcrumb, self.formula):
             widget.setVisible(not page.own_heading)
         self.words.setVisible(page.word_lines > 0)
-        self.tools.is_needed = not page.own_heading
-        self.tools.invalidate()
+        self.tools.set_needed(not page.own_heading)
         self.words.set_lines(page.word_lines)
         low, policy = page.word_lines < 2, self.ops.sizePolicy()
         policy.setVerticalPolicy(policy.Policy.Ignored if low else policy.Policy.Minimum)
@@ -317,8 +273,6 @@ class StagePanel(Panel):
         self._draw_tools(state)
         if words is None:
             self.breadcrumb.clear()
-            if self.page.own_heading:
-                return
             self.formula.set_tex("")
             # the page's own tools have all the room
             self.formula.setVisible(self.page.tools is None)
