@@ -20,7 +20,14 @@ from model_core.beams import (
 from model_core.constraints import BoundConstraints, ConstraintStage
 from model_core.ops.base import Array
 from model_core.runner import GrowingRun
-from model_core.sampling import Distribution, distribution, draw, near_boundary, uniforms
+from model_core.sampling import (
+    Distribution,
+    distribution,
+    draw,
+    log_probabilities,
+    near_boundary,
+    uniforms,
+)
 
 # Below this a temperature only sharpens an argmax into overflow, so it means greedy.
 GREEDY_TEMPERATURE = 0.1
@@ -149,8 +156,9 @@ def decode_batch(
     ids = np.tile(np.array([[start_id, *prefix_ids]], dtype=np.int64), (batch, 1))
     so_far = [[start_id, *prefix_ids] for _ in range(batch)]
     for position in range(max_new_tokens):
-        log_probs = run.advance(ids)[:, -1]
+        run.advance(ids)
         logits = run.logits[:, -1]
+        log_probs = log_probabilities(logits)
         steps: list[Step | None] = []
         for row in range(batch):
             if ended[row]:
@@ -203,7 +211,8 @@ def decode_beams(
         nonlocal log_probs
         if parents is not None:
             run.reorder(parents)
-        log_probs = run.advance(ids)[:, -1]
+        run.advance(ids)
+        log_probs = log_probabilities(run.logits[:, -1])
         return log_probs
 
     def constrain(log_probs: Array, ids: Sequence[int]) -> Array:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from model_core.sampling import log_probabilities
 
 
 class Likelihood(NamedTuple):
@@ -19,6 +21,12 @@ class Likelihood(NamedTuple):
     mean_log_prob: float
     probability: float
     per_token: float
+
+
+def log_probs_of(logits: Any, ids: Sequence[int]) -> tuple[float, ...]:
+    """The log-probability of each row's token.   logits: (T,V)   ids: (T,)"""
+    rows = zip(logits, ids, strict=True)
+    return tuple(float(log_probabilities(row)[token]) for row, token in rows)
 
 
 def likelihood(log_probs: Sequence[float]) -> Likelihood:

@@ -71,9 +71,8 @@ class Distribution:
         return _frozen(np.cumsum(self.probabilities))
 
     @cached_property
-    def _log_total(self) -> float:
-        peak = self.logits.max()
-        return float(peak + np.log(np.exp(self.logits - peak).sum()))
+    def _log_probs(self) -> Floats:
+        return log_probabilities(self.logits)
 
     def log_prob_of(self, token_id: int) -> float:
         """Natural log of the model's own probability of a token.
@@ -83,7 +82,21 @@ class Distribution:
         """
         if not 0 <= token_id < self.logits.size:
             raise ValueError(f"token id is {token_id}, expected 0 to {self.logits.size - 1}")
-        return float(self.logits[token_id]) - self._log_total
+        return float(self._log_probs[token_id])
+
+
+def log_probabilities(logits: Any) -> Floats:
+    """Natural logs of the softmax over the last axis (...,V), in float64 whatever logits are.
+
+    Of a token that is nearly certain float32 leaves no digit that holds: what is missing to 1 is
+    less than its rounding. So whatever tells how likely a token was takes it from here.
+    """
+    values = np.asarray(logits, dtype=np.float64)
+    shifted = values - values.max(axis=-1, keepdims=True)
+    shares = np.exp(shifted)
+    np.put_along_axis(shares, shifted.argmax(axis=-1, keepdims=True), 0.0, axis=-1)
+    found: Floats = shifted - np.log1p(shares.sum(axis=-1, keepdims=True))
+    return found
 
 
 class RankedLogits:

@@ -11,7 +11,7 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 import numpy as np
 
 from model_core.beams import BeamSettings, BeamStep, Hypothesis
-from model_core.sampling import distribution
+from model_core.sampling import distribution, log_probabilities
 from model_core.tape import Tape
 from visualizer.inputs import Inputs
 
@@ -156,7 +156,7 @@ def _distributions(model: Any, inputs: Inputs, tape: Tape, ids: tuple[int, ...])
     for row, logits in enumerate(tape["logits"].value[0]):
         read = logits
         if rules is not None and row >= len(prefix):
-            log_probs = tape["log_probs"].value[0, row]
+            log_probs = log_probabilities(logits)
             stages = rules.stages(log_probs, [start, *ids[:row]], log_probabilities=True)
             read = stages[-1].after if stages else log_probs
         rows.append(distribution(read))

@@ -12,7 +12,7 @@ from typing import Any
 
 from model_core.chat import ChatRules, Turn, cut_reply, kept, one_line, rules_of, source_of
 from model_core.decoding import Step
-from model_core.likelihood import Likelihood, likelihood
+from model_core.likelihood import Likelihood, likelihood, log_probs_of
 from visualizer.inputs import Inputs
 from visualizer.runs import Run
 
@@ -143,14 +143,12 @@ def exchange_of(model: Any, run: Run) -> Exchange:
     """What a run has brought to the conversation."""
     assert run.tape is not None
     answer = cut_reply(run.text, model.card)
-    log_probs = run.tape["log_probs"].value[0]
-    rows = zip(log_probs, run.chosen, strict=True)
     wanted, read = due(model, run.inputs), due(model, fitting(model, run.inputs))
     return Exchange(
         run.inputs,
         answer,
         run.chosen,
-        likelihood([float(row[token]) for row, token in rows]),
+        likelihood(log_probs_of(run.tape["logits"].value[0], run.chosen)),
         cut=answer != run.text.strip(),
         finished=run.finished,
         unknown=tuple(dict.fromkeys(word.text for word in run.unknown)),

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from model_core.decoding import GREEDY_TEMPERATURE, Step
+from model_core.likelihood import log_probs_of
 from model_core.sampling import Distribution, distribution
 from model_core.tape import Tape
 from visualizer.beam_run import search_run
@@ -134,7 +135,7 @@ def free_run(model: Any, inputs: Inputs, check: Check) -> FreeRun:
         tape, ids = decoded.tape, decoded.chosen
     said = FreeRun(
         tuple(model.tokenizer.target_tokens(list(ids))),
-        tuple(float(row[i]) for row, i in zip(tape["log_probs"].value[0], ids, strict=True)),
+        log_probs_of(tape["logits"].value[0], ids),
         ids,
     )
     _LAST[model] = unforced, said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.gui.talking import said, started, talker
@@ -103,7 +104,8 @@ def test_a_reply_says_how_likely_it_was():
     state = said(started(talker()), "你")
     [exchange] = state.conversation.exchanges
     tape, chosen = state.run.tape, state.run.chosen
-    rows = tape["log_probs"].value[0]
+    rows = tape["logits"].value[0].astype(np.longdouble)
+    rows -= np.log(np.exp(rows).sum(-1, keepdims=True))
     total = math.fsum(float(rows[t, token]) for t, token in enumerate(chosen))
     assert exchange.likelihood.log_prob == pytest.approx(total, rel=1e-12)
     assert exchange.likelihood.per_token == pytest.approx(math.exp(total / len(chosen)), rel=1e-12)

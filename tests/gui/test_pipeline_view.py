@@ -349,8 +349,12 @@ def test_a_beam_search_starts_from_log_probabilities():
     inputs = replace(state.inputs, strategy="beam")
     state = actions.show_run(replace(state, inputs=inputs), compute(entry(), inputs, number=2))
     shown, words = boards.board(state), pipeline_words.draw_words(state)
-    log_probs = state.run.tape["log_probs"].value[0, navigation.current_token(state)]
-    np.testing.assert_array_equal(shown.columns[0].values, log_probs)
+    row = navigation.current_token(state)
+    values, float32 = shown.columns[0].values, state.run.tape["log_probs"].value[0, row]
+    np.testing.assert_allclose(values, float32, rtol=1e-6)
+    # they are what the search has added up; its rows were computed beside others
+    [kept] = [h for h in state.run.search.best.path if h.length == row + 1]
+    assert float(values[kept.id]) == pytest.approx(kept.log_prob, rel=1e-6)
     assert shown.columns[0].title == "log-probabilities"
     assert pipeline.chosen(state).way == "beam" and "no draw" in words.lines[0]
 

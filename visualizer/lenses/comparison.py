@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from model_core.beams import BeamSettings
+from model_core.likelihood import log_probs_of
 from visualizer.i18n import tr
 from visualizer.lenses.keeping import keep
 from visualizer.lenses.numbers import exact, figure
@@ -60,8 +61,7 @@ def own_line(run: Run | None) -> Line | None:
 
 def _own(run: Run) -> Line:
     assert run.tape is not None
-    rows = run.tape.value_of("log_probs")[0]
-    log_probs = tuple(float(row[i]) for row, i in zip(rows, run.chosen, strict=True))
+    log_probs = log_probs_of(run.tape.value_of("logits")[0], run.chosen)
     return _line(run, run.chosen, token_labels(run.tape.predicted_tokens), log_probs)
 
 

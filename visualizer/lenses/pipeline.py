@@ -15,7 +15,7 @@ import numpy as np
 from model_core.chi_square import ChiSquare, chi_square
 from model_core.constraints import ConstraintStage
 from model_core.decoding import GREEDY_TEMPERATURE
-from model_core.sampling import Draw, uniform_at
+from model_core.sampling import Draw, log_probabilities, uniform_at
 from model_core.stages import Pipeline, Staged
 from visualizer.bench_actions import bench
 from visualizer.lenses.keeping import keep
@@ -73,7 +73,9 @@ def staged(state: ViewState) -> Staged | None:
 
 def _pipeline(state: ViewState, run: Run, row: int, site: str) -> Pipeline:
     assert run.tape is not None
-    values = run.tape.value_of(site)[0, row]
+    values = run.tape.value_of("logits")[0, row]
+    if site == "log_probs":
+        values = log_probabilities(values)
     return Pipeline(values, _constraints(state, run, row, values, site == "log_probs"))
 
 
