@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from visualizer.cards import bundled_title
@@ -110,8 +111,16 @@ def shots_of(lab: Lab, cancelled: Callable[[], bool], most: int = 4) -> tuple[Sh
     for step in missing_steps(lab)[:most]:
         if cancelled():
             break
-        shots.append(shot_of(model_at(training, step), step, lab.probe, lab.expected))
+        model = without_card(model_at(training, step))
+        shots.append(shot_of(model, step, lab.probe, lab.expected))
     return tuple(shots)
+
+
+def without_card(model: Model) -> Model:
+    """The same model reading what it is trained on as it is: no prompt is put around it."""
+    plain = copy(model)
+    plain.card = {}
+    return plain
 
 
 def shot_of(model: Model, step: int, probe: str, expected: str | None) -> Shot:
@@ -165,5 +174,5 @@ def checked(lab: Lab, cancelled: Callable[[], bool]) -> tuple[Any, ...]:
     settings = training.subject.settings
     # without alignments, which nobody knows of the pairs
     recipe = replace(settings.recipe(1), guided=None)
-    step = glass_step(model_at(training, asked.step), pairs, recipe, settings.seed)
+    step = glass_step(without_card(model_at(training, asked.step)), pairs, recipe, settings.seed)
     return tuple(check_step(step, cells=4, cancelled=cancelled))

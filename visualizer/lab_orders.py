@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from visualizer import actions
+from visualizer.conversation import chat_rules
 from visualizer.lab import (
     Attention,
     Check,
@@ -218,7 +219,8 @@ def open_model(state: ViewState, entry: ModelEntry, sentence: str = "") -> ViewS
     """A snapshot, or the trained model, takes the stage; the way back leads to the lab."""
     here = Station("train", state.showing, state.cursor, state.head, None, None)
     opened = actions.open_model(state, entry)
-    if sentence:
+    # a chat model is asked, and reads no sentence
+    if sentence and chat_rules(entry) is None:
         opened = actions.edit_source(opened, sentence)
     page = "record" if opened.page == "train" else opened.page
     return replace(opened, page=page, trail=(here,))
