@@ -53,6 +53,7 @@ QPushButton[kind="quiet"] {{ color: {t.muted}; background: transparent; border-c
     padding: {px(0.2)} {px(0.4)}; }}
 QPushButton[kind="quiet"]:hover {{ color: {t.text}; background: {t.chip}; }}
 QPushButton[kind="quiet"]:focus {{ border-color: {t.encoder}; }}
+TargetChooser QPushButton {{ padding-top: 0; padding-bottom: 0; }}
 QPushButton[kind="choice"]:checked {{ color: {t.text}; background: {t.encoder_tint};
     border-color: {t.encoder}; }}
 

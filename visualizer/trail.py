@@ -15,7 +15,6 @@ from visualizer.state import (
     Station,
     ViewState,
     current_tape,
-    current_token,
 )
 
 # A trail longer than this forgets its beginning.
@@ -81,10 +80,12 @@ def _at_record(state: ViewState, site: str, index: tuple[int, ...]) -> ViewState
     there = go_to_site(replace(show_page(state, "record"), parameter=None), site)
     if "H" in axes:
         there = replace(there, head=index[axes.index("H")])
-    # a row that decoding has not come to yet is not on show
-    reach = max((i for axis, i in zip(axes, index, strict=True) if axis == "T"), default=-1)
-    if reach > current_token(there) and tape.direction == "forward":
-        there = put_cursor(there, Cursor(site, reach))
+    targets = [place for axis, place in zip(axes, index, strict=True) if axis == "T"]
+    if targets and tape.direction == "forward":
+        # the panels beside the stage tell of the cursor's row: that is the one that is looked at,
+        # and one that decoding has not come to yet is not on show
+        hidden = len(targets) > 1 and targets[1] > targets[0]
+        there = put_cursor(there, Cursor(site, max(targets) if hidden else targets[0]))
     return select_cell(there, (row, column))
 
 

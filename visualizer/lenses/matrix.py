@@ -194,7 +194,7 @@ def with_unit(title: str, unit: float) -> str:
         return title
     first, *more = title.split(" · ")
     name = unit_text(unit)
-    said = tr("axis.unit.behind", title=first, unit=name) if first else tr("axis.unit", unit=name)
+    said = tr("axis.unit.before", title=first, unit=name) if first else tr("axis.unit", unit=name)
     return " · ".join([said, *more])
 
 

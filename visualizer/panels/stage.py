@@ -87,6 +87,8 @@ TABS: tuple[PageName, ...] = (
     "step",
     "train",
 )
+# Those that have shorter words as well, for a narrow window.
+SHORTER: tuple[PageName, ...] = ("layers", "attention")
 UNDER: dict[PageName, PageName] = {"heads": "attention"}
 
 
@@ -192,6 +194,8 @@ class StagePanel(Panel):
         tips = ("target.kind.tip", "target.token.tip", "target.row.tip", "target.follow.tip")
         self.target.set_tips(*(tr(key) for key in tips))
         self.tabs.describe(tr("page.tabs"))
+        short = {name: tr(f"page.{name}.short") for name in SHORTER}
+        self.tabs.set_back(tr("page.back"), short)
         self.badges.set_title(tr("audit.title"))
         for page in self.pages.values():
             page.retranslate()
@@ -242,7 +246,7 @@ class StagePanel(Panel):
         self.tabs.set_tabs(
             tuple((name, tr(f"page.{name}")) for name in shown),
             here,
-            tr("page.back") if state.trail else "",
+            bool(state.trail),
         )
         some = state.run is not None and state.run.rows and self.page.shows_gradients
         showing = ("values", "gradients") if some else ()

@@ -12,7 +12,7 @@ from visualizer import fonts
 from visualizer.lenses.blocks import spans
 from visualizer.lenses.picture import Matrix
 from visualizer.theme import Theme
-from visualizer.widgets.canvas import LEFT, box, write
+from visualizer.widgets.canvas import LEFT, NO_PEN, box, ink, write
 from visualizer.widgets.heatmap_cells import hatch_over, reduced, thumbnail
 from visualizer.widgets.pointing import PointedCanvas
 
@@ -179,6 +179,15 @@ class HeadStrip(PointedCanvas):
         line = 1.45 * em
         caption = QRectF(rect.left() + 0.5 * em, rect.top() + 0.15 * em, rect.width() - em, line)
         text = self._captions[head] if head < len(self._captions) else ""
+        first, more, _ = text.partition(" · ")
+        if more and self.face(fonts.SMALL).width(text) > caption.width() + 0.5:
+            # what more there is to say of the head is a dot then, and stands in the tip
+            text = first
+            painter.setPen(NO_PEN)
+            painter.setBrush(ink(theme.accent))
+            dot = 0.42 * em
+            centre = caption.center().y() - dot / 2
+            painter.drawEllipse(QRectF(caption.right() - dot, centre, dot, dot))
         colour = theme.text if chosen else theme.muted
         write(painter, caption, text, self.face(fonts.SMALL), colour, LEFT)
 

@@ -259,6 +259,9 @@ class ModelMap(Canvas):
         for side, caption in enumerate(self._captions):
             x = side * (width + 0.8 * self.em)
             rect = QRectF(x, self._total + 0.2 * self.em, width, 1.4 * self.em)
+            if small.width(caption) > width + 0.5:
+                # which side it is says the box above
+                caption = caption.rpartition(" · ")[2]
             write(painter, rect, caption, small, self.theme.muted)
 
     def _draw_boxes(self, painter: QPainter) -> None:
