@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
+from model_core.chat import source_of
 from visualizer.cards import bundled_title
 from visualizer.i18n import has, tr
 from visualizer.lab import (
@@ -111,21 +111,13 @@ def shots_of(lab: Lab, cancelled: Callable[[], bool], most: int = 4) -> tuple[Sh
     for step in missing_steps(lab)[:most]:
         if cancelled():
             break
-        model = without_card(model_at(training, step))
-        shots.append(shot_of(model, step, lab.probe, lab.expected))
+        shots.append(shot_of(model_at(training, step), step, lab.probe, lab.expected))
     return tuple(shots)
-
-
-def without_card(model: Model) -> Model:
-    """The same model reading what it is trained on as it is: no prompt is put around it."""
-    plain = copy(model)
-    plain.card = {}
-    return plain
 
 
 def shot_of(model: Model, step: int, probe: str, expected: str | None) -> Shot:
     """What a model makes of the probe: its own output, and how it came to it."""
-    encoding = model.tokenizer.encode_source(probe)
+    encoding = model.tokenizer.encode_source(source_of(model.card, probe))
     limit = model.config.max_seq_len
     if len(encoding.ids) > limit:
         raise ValueError(f"the sentence has {len(encoding.ids)} tokens, the model reads {limit}")
@@ -174,5 +166,5 @@ def checked(lab: Lab, cancelled: Callable[[], bool]) -> tuple[Any, ...]:
     settings = training.subject.settings
     # without alignments, which nobody knows of the pairs
     recipe = replace(settings.recipe(1), guided=None)
-    step = glass_step(without_card(model_at(training, asked.step)), pairs, recipe, settings.seed)
+    step = glass_step(model_at(training, asked.step), pairs, recipe, settings.seed)
     return tuple(check_step(step, cells=4, cancelled=cancelled))
