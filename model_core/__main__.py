@@ -15,6 +15,7 @@ import numpy as np
 
 import model_core
 from model_core import translate_command
+from model_core.command_line import CommandParser, number, reason, whole
 from model_core.model import Model
 from model_core.threads import limit_blas_threads
 from model_core.training import train_command
@@ -33,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, OSError) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        said = reason(error) if isinstance(error, OSError) else error
+        print(f"{parser.prog}: {said}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"{parser.prog}: stopped", file=sys.stderr)
@@ -41,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m model_core",
         description="Open, run, train and check encoder-decoder Transformers in NumPy.",
     )
@@ -72,8 +74,8 @@ def _parser() -> argparse.ArgumentParser:
 
     train = commands.add_parser("train", help="train a built-in task's model, or one of your own")
     train.add_argument("name", nargs="?", help="a built-in task")
-    train.add_argument("--seed", type=int, help="another run than the bundled one")
-    train.add_argument("--steps", type=int, help="fewer or more steps than the recipe's")
+    train.add_argument("--seed", type=whole, help="another run than the bundled one")
+    train.add_argument("--steps", type=whole, help="fewer or more steps than the recipe's")
     train.add_argument("--out", type=Path, metavar="FILE.safetensors")
     train_command.add_arguments(train)
     train.set_defaults(run=_train)
@@ -89,7 +91,7 @@ def _add_openings(command: argparse.ArgumentParser) -> None:
     """What a checkpoint may leave open, as `open_checkpoint` takes it."""
     command.add_argument("--variant", help="another computation of a worked example: multi_head")
     command.add_argument("--activation", help="relu, gelu, gelu_tanh or silu")
-    command.add_argument("--norm-eps", type=float)
+    command.add_argument("--norm-eps", type=number)
 
 
 def _ids(text: str) -> list[int]:

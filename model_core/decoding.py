@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -56,14 +58,18 @@ class Strategy:
     def __post_init__(self) -> None:
         if self.name not in ("greedy", "sample", "beam"):
             raise ValueError(f'strategy is {self.name!r}, expected "greedy", "sample" or "beam"')
-        if not (math.isfinite(self.temperature) and self.temperature >= 0):
-            raise ValueError(f"temperature is {self.temperature}, expected a finite number >= 0")
-        if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"top_k is {self.top_k}, expected 1 or more")
-        if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p is {self.top_p}, expected more than 0 and at most 1")
-        if self.seed < 0:
-            raise ValueError(f"seed is {self.seed}, expected 0 or more")
+        heat: Any = self.temperature
+        if not (_is_number(heat) and math.isfinite(heat) and heat >= 0):
+            raise ValueError(f"temperature is {heat!r}, expected a finite number >= 0")
+        top_k: Any = self.top_k
+        if top_k is not None and not (_is_whole(top_k) and top_k >= 1):
+            raise ValueError(f"top_k is {top_k!r}, expected 1 or more")
+        top_p: Any = self.top_p
+        if top_p is not None and not (_is_number(top_p) and 0 < top_p <= 1):
+            raise ValueError(f"top_p is {top_p!r}, expected more than 0 and at most 1")
+        seed: Any = self.seed
+        if not (_is_whole(seed) and seed >= 0):
+            raise ValueError(f"seed is {seed!r}, expected 0 or more")
         # made for what it refuses
         _ = self.beam_settings
 
@@ -132,6 +138,14 @@ class Step:
         return distribution(
             logits, self.strategy.temperature, self.strategy.top_k, self.strategy.top_p
         )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def decode_batch(

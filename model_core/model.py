@@ -250,8 +250,9 @@ class Model:
         prompt_length = 1 + len(prefix)
         limit = self.config.max_seq_len - len(prefix)
         if max_new_tokens is not None:
-            if max_new_tokens < 1:
-                raise ValueError(f"max_new_tokens is {max_new_tokens}, expected 1 or more")
+            most: Any = max_new_tokens
+            if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+                raise ValueError(f"max_new_tokens is {most!r}, expected 1 or more")
             limit = (
                 min(limit, max_new_tokens) if self.config.position == "learned" else max_new_tokens
             )

@@ -15,10 +15,17 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from model_core.beams import EarlyStopping, Hypothesis
+from model_core.chat import rules_of
+from model_core.command_line import number, reason, whole
 from model_core.constraints import Constraints
-from model_core.generation import Choice, Generation
+from model_core.generation import Generation
 from model_core.model import Model
 
+# Which options count with one strategy alone.
+OF_STRATEGY = {
+    "sample": ("temperature", "top_k", "top_p", "seed"),
+    "beam": ("beams", "length_penalty", "early_stopping", "n_best"),
+}
 EARLY_STOPPING: dict[str, EarlyStopping] = {"true": True, "false": False, "never": "never"}
 
 
@@ -26,25 +33,24 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("text", nargs="?", help="one sentence")
     command.add_argument("--file", type=Path, help="a file of sentences, one a line, in UTF-8")
     command.add_argument("--out", type=Path, help="write the translations here, one a line")
-    command.add_argument("--batch-size", type=int, default=32, help="lines at once (32)")
+    command.add_argument("--batch-size", type=whole, default=32, help="lines at once (32)")
     command.add_argument("--strategy", choices=("greedy", "sample", "beam"), default="greedy")
-    command.add_argument("--temperature", type=float, default=1.0)
-    command.add_argument("--top-k", type=int)
-    command.add_argument("--top-p", type=float)
-    command.add_argument("--seed", type=int, default=0, help="of PCG64; the same tokens anywhere")
-    command.add_argument("--beams", type=int, default=4)
+    command.add_argument("--temperature", type=number, help="above 0 (1)")
+    command.add_argument("--top-k", type=whole)
+    command.add_argument("--top-p", type=number)
+    command.add_argument("--seed", type=whole, help="of PCG64; the same tokens anywhere (0)")
+    command.add_argument("--beams", type=whole, help="how many hypotheses run on (4)")
     command.add_argument(
         "--length-penalty",
-        type=float,
-        default=1.0,
+        type=number,
         help="a hypothesis scores its log-probability / generated tokens ** this (1)",
     )
-    command.add_argument("--early-stopping", choices=tuple(EARLY_STOPPING), default="false")
-    command.add_argument("--n-best", type=int, help="how many hypotheses (all beams)")
-    command.add_argument("--max-new-tokens", type=int)
-    command.add_argument("--min-new-tokens", type=int, default=0)
-    command.add_argument("--repetition-penalty", type=float, default=1.0)
-    command.add_argument("--no-repeat-ngram", type=int, default=0, metavar="N")
+    command.add_argument("--early-stopping", choices=tuple(EARLY_STOPPING), help="(false)")
+    command.add_argument("--n-best", type=whole, help="how many hypotheses (all beams)")
+    command.add_argument("--max-new-tokens", type=whole)
+    command.add_argument("--min-new-tokens", type=whole, default=0)
+    command.add_argument("--repetition-penalty", type=number, default=1.0)
+    command.add_argument("--no-repeat-ngram", type=whole, default=0, metavar="N")
     command.add_argument(
         "--no-constraints",
         action="store_true",
@@ -61,6 +67,21 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError("give either a sentence or --file")
     if options.batch_size < 1:
         raise ValueError(f"--batch-size is {options.batch_size}, expected 1 or more")
+    for strategy, names in OF_STRATEGY.items():
+        given = [name for name in names if getattr(options, name) is not None]
+        if given and options.strategy != strategy:
+            option = "--" + given[0].replace("_", "-")
+            raise ValueError(
+                f"{option} counts with --strategy {strategy} alone, and it is {options.strategy}"
+            )
+    least, most = options.min_new_tokens, options.max_new_tokens
+    if most is not None and least > most >= 1:
+        raise ValueError(f"--min-new-tokens is {least}, expected --max-new-tokens {most} at most")
+    if options.file is not None:
+        try:
+            options.file.open("rb").close()
+        except OSError as error:
+            raise ValueError(f"--file cannot be read: {reason(error)}") from None
     if options.file is not None and options.out is not None:
         if options.out.exists() and options.out.samefile(options.file):
             raise ValueError(f"--out is {options.out}, the file that is read")
@@ -70,6 +91,9 @@ def run(model: Model, options: argparse.Namespace) -> None:
     """Translate and print, or write to --out."""
     arguments = _arguments(model, options)
     if options.file is None:
+        # a chat model's question has a sentence of its own
+        if not options.text.strip() and rules_of(model.card) is None:
+            raise ValueError("the sentence is empty: write something to be translated")
         result = model.generate(options.text, options.strategy, **arguments)
         _warn(model, result)
         with _output(options) as out:
@@ -131,16 +155,10 @@ def _line(result: Generation, as_json: bool) -> str:
 
 
 def _arguments(model: Model, options: argparse.Namespace) -> dict[str, Any]:
-    choice = Choice(
-        temperature=options.temperature,
-        top_k=options.top_k,
-        top_p=options.top_p,
-        seed=options.seed,
-        beams=options.beams,
-        length_penalty=options.length_penalty,
-        early_stopping=EARLY_STOPPING[options.early_stopping],
-        n_best=options.n_best,
-    )
+    names = OF_STRATEGY.get(options.strategy, ())
+    choice = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    if "early_stopping" in choice:
+        choice["early_stopping"] = EARLY_STOPPING[choice["early_stopping"]]
     constraints = Constraints() if options.no_constraints else model.constraints
     given: dict[str, Any] = {
         "min_new_tokens": options.min_new_tokens or constraints.min_new_tokens,
@@ -173,18 +191,23 @@ def _warn(model: Model, result: Generation) -> None:
 def _output(options: argparse.Namespace) -> Any:
     if options.out is None:
         return nullcontext(sys.stdout)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    return options.out.open("w", encoding="utf-8", newline="\n")
+    try:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        return options.out.open("w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ValueError(f"--out cannot be written: {reason(error)}") from None
 
 
 def _sentences(file: IO[bytes], path: Path) -> Iterator[tuple[int, str]]:
     """The number and the text of each line."""
-    for number, line in enumerate(file, 1):
+    for line_number, line in enumerate(file, 1):
         try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            text = line.decode("utf-8-sig" if line_number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path}, line {number}: {error.reason}, expected UTF-8") from None
-        yield number, text.rstrip("\r\n")
+            raise ValueError(
+                f"{path}, line {line_number}: byte {error.start + 1} is no UTF-8 ({error.reason})"
+            ) from None
+        yield line_number, text.rstrip("\r\n")
 
 
 class Progress:

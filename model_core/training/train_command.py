@@ -10,6 +10,7 @@ from typing import TextIO
 
 import msgspec
 
+from model_core.command_line import number, whole
 from model_core.threads import limit_blas_threads
 from model_core.training.cleaning import CleaningReport
 from model_core.training.data_files import Reading
@@ -38,9 +39,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     data.add_argument("--separator", help="what stands between the two sentences of a line")
     data.add_argument("--source-column", default="", help="its name, or its number from 1")
     data.add_argument("--target-column", default="")
-    data.add_argument("--save-steps", type=int, default=0, help="a checkpoint every so many steps")
-    data.add_argument("--save-minutes", type=float, default=2.0, help="or minutes")
-    data.add_argument("--evaluate-steps", type=int, default=100)
+    data.add_argument(
+        "--save-steps", type=whole, default=0, help="a checkpoint every so many steps"
+    )
+    data.add_argument("--save-minutes", type=number, default=2.0, help="or minutes")
+    data.add_argument("--evaluate-steps", type=whole, default=100)
 
 
 def run(options: argparse.Namespace) -> None:

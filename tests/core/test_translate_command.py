@@ -115,10 +115,29 @@ def test_constraints_can_be_added_from_the_command_line(capsys):
         ((), "give either a sentence or --file"),
         (("x", "--file", "y"), "give either a sentence or --file"),
         (("x", "--strategy", "beam", "--beams", 0), "beams is 0, expected 1 to"),
-        (("x", "--n-best", 9), "n_best is 9, expected 1 to 4"),
+        (("x", "--strategy", "beam", "--n-best", 9), "n_best is 9, expected 1 to 4"),
         (("x", "--repetition-penalty", 0), "repetition_penalty is 0.0, expected"),
         (("x", "--batch-size", 0), "--batch-size is 0, expected 1 or more"),
-        (("--file", "there-is-none.txt"), "No such file"),
+        (("--file", "none.txt"), "--file cannot be read: none.txt: no such file"),
+        (("--file", "/"), "--file cannot be read: /: is a directory"),
+        (("the cat", "--out", "/"), "--out cannot be written: /: is a directory"),
+        (("the cat", "--out", "/dev/null/x"), "--out cannot be written: /dev/null"),
+        (("", "--strategy", "beam"), "the sentence is empty"),
+        (("  ",), "the sentence is empty"),
+        (
+            ("x", "--min-new-tokens", 9, "--max-new-tokens", 3),
+            "--min-new-tokens is 9, expected --max-new-tokens 3 at most",
+        ),
+        (
+            ("x", "--strategy", "beam", "--temperature", 0.5),
+            "--temperature counts with --strategy sample alone, and it is beam",
+        ),
+        (("x", "--seed", 3), "--seed counts with --strategy sample alone, and it is greedy"),
+        (("x", "--beams", 2), "--beams counts with --strategy beam alone, and it is greedy"),
+        (
+            ("x", "--strategy", "sample", "--length-penalty", 2),
+            "--length-penalty counts with --strategy beam alone, and it is sample",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_one_sentence(capsys, options, sentence):
@@ -129,11 +148,68 @@ def test_what_cannot_be_done_is_refused_with_one_sentence(capsys, options, sente
     assert captured.out == ""
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("x", "--beams", "four"), "--beams: 'four' is not a whole number"),
+        (("x", "--temperature", "warm"), "--temperature: 'warm' is not a number"),
+        (("x", "--strategy", "best"), "--strategy: invalid choice: 'best'"),
+        (("x", "y"), "unrecognized arguments: y"),
+        (("x", "--bems", "2"), "unrecognized arguments: --bems"),
+    ],
+)
+def test_what_no_option_can_be_is_told_in_a_line_that_names_the_help(capsys, options, sentence):
+    with pytest.raises(SystemExit) as ended:
+        main(translated(*options))
+    assert ended.value.code == 2
+    [line] = capsys.readouterr().err.strip().splitlines()
+    assert sentence in line and line.endswith("; see --help")
+
+
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_the_sentence_may_stand_anywhere_among_the_options(model, capsys, place):
+    options = ["--strategy", "beam", "--beams", "2", "--json"]
+    options.insert(place, "the cat sleeps")
+    assert main(translated(*options)) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["text"] == model.generate("the cat sleeps", "beam", beams=2).text
+    assert len(found["hypotheses"]) == 2
+    assert main(["translate", "--strategy", "greedy", "en-zh", "the cat sleeps"]) == 0
+
+
+def test_other_files_are_told_of_in_words_too(tmp_path, capsys):
+    out = tmp_path / "file" / "trace.npz"
+    (tmp_path / "file").touch()
+    assert main(["trace", "en-zh", "--source", "the cat", "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "Errno" not in said and str(out.parent) in said
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"temperature": None},
+        {"temperature": "warm"},
+        {"temperature": float("nan")},
+        {"top_k": "all"},
+        {"top_k": 1.5},
+        {"top_p": "most"},
+        {"seed": None},
+        {"max_new_tokens": "ten"},
+    ],
+)
+def test_from_python_too_a_value_that_means_nothing_is_refused_with_a_sentence(model, wrong):
+    [name] = wrong
+    with pytest.raises(ValueError, match=f"{name} is .*, expected"):
+        model.generate("the cat sleeps", strategy="sample", **wrong)
+
+
 def test_a_line_that_is_no_text_is_named(tmp_path, capsys):
     file = tmp_path / "latin.txt"
     file.write_bytes(b"the cat sleeps\ncaf\xe9\n")
     assert main(translated("--file", file)) == 2
-    assert "latin.txt, line 2" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "latin.txt, line 2: byte 4 is no UTF-8" in said and "Errno" not in said
 
 
 def test_the_file_that_is_read_is_not_written_over(file, capsys):
