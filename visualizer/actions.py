@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from visualizer import palettes
 from visualizer.conversation import opening
+from visualizer.runs import NOTHING_FOUND
 from visualizer.state import (
     MATRIX_SITE,
     SCALES,
@@ -37,6 +38,7 @@ from visualizer.state import (
     reads_matrix,
     reads_well,
 )
+from visualizer.step_view import NO_STEP
 
 RECENT_FILES = 8
 LARGEST_SEED = 2**31 - 1
@@ -44,21 +46,6 @@ MOST_BEAMS = 16
 LEAST_PENALTY, MOST_PENALTY = -2.0, 3.0
 # Nothing of the output is forced: what was forced belongs to another sentence.
 FREE: dict[str, Any] = {"target": None, "prefix": (), "pinned": None}
-# What inquiries have found goes with the model that it was found in: it holds a lot of memory.
-NOTHING_FOUND: dict[str, Any] = {
-    "gradients": None,
-    "audit": None,
-    "readings": None,
-    "difference": None,
-    "check": None,
-    "growing": None,
-    "paths": None,
-    "hypothesis": None,
-}
-
-
-# The same of a training step, which belongs to no run.
-NO_STEP: dict[str, Any] = {"glass": None, "step_check": None, "mistake_run": None}
 
 
 def edit_source(state: ViewState, source: str) -> ViewState:

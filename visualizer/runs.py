@@ -9,6 +9,17 @@ from model_core.tape import Tape
 from visualizer.inputs import Inputs
 
 Outcome = Literal["ok", "empty", "too_long", "immediate_end"]
+# What inquiries have found goes with the model that it was found in: it holds a lot of memory.
+NOTHING_FOUND: dict[str, Any] = {
+    "gradients": None,
+    "audit": None,
+    "readings": None,
+    "difference": None,
+    "check": None,
+    "growing": None,
+    "paths": None,
+    "hypothesis": None,
+}
 
 
 @dataclass(frozen=True)

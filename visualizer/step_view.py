@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 StageName = Literal["batch", "forward", "loss", "backward", "clipping", "adam", "check", "mistakes"]
 STAGES: tuple[StageName, ...] = get_args(StageName)
 MOST_PAIRS = 4
 # So many steps show what a mistake does to the loss.
 TRIED_STEPS = 200
+# What inquiries have found of a step, which belongs to no run; it goes with the model.
+NO_STEP: dict[str, Any] = {"glass": None, "step_check": None, "mistake_run": None}
 
 
 @dataclass(frozen=True)
