@@ -73,6 +73,13 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def due(card: Mapping[str, Any], history: History) -> History:
+    """The exchanges before a question that the model was trained to read; of no chat model none."""
+    rules = rules_of(card)
+    number = 0 if rules is None else min(rules.turns - 1, len(history))
+    return history[len(history) - number :]
+
+
 def prompt_of(card: Mapping[str, Any], history: History, question: str) -> str:
     """What the encoder reads: the last turns as far as the model was trained on, the question.
 
@@ -85,9 +92,8 @@ def prompt_of(card: Mapping[str, Any], history: History, question: str) -> str:
     asked = one_line(question)
     if not asked:
         raise ValueError("the question is empty: write something to be answered")
-    first = max(0, len(history) - (rules.turns - 1))
     lines = []
-    for earlier, answer in history[first:]:
+    for earlier, answer in due(card, history):
         lines += [(rules.user, one_line(earlier)), (rules.assistant, one_line(answer))]
     lines.append((rules.user, asked))
     return BETWEEN_LINES.join(speaker + AFTER_MARK + remark for speaker, remark in lines)
@@ -147,8 +153,27 @@ class ChatModel(Protocol):
     """What a conversation asks of a model; model_core.Model is one."""
 
     card: dict[str, Any]
+    config: Any
+    tokenizer: Any
 
     def generate(self, source: str, strategy: str = ..., **options: Any) -> Any: ...
+
+
+def fitting(model: ChatModel, history: History, question: str) -> History:
+    """The exchanges that are due, without the oldest where the prompt would be too long with them.
+
+    A question that is too long by itself has none left.
+    """
+    history = due(model.card, history)
+    while history and prompt_length(model, history, question) > model.config.max_seq_len:
+        history = history[1:]
+    return history
+
+
+def prompt_length(model: ChatModel, history: History, question: str) -> int:
+    """How many tokens the encoder reads of a question behind a history."""
+    prompt = prompt_of(model.card, history, question)
+    return len(model.tokenizer.encode_source(prompt).ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,11 +222,19 @@ class Conversation:
         """Ask and keep the exchange; a run that is ended by an exception is not kept.
 
         temperature: below 0.1 the likeliest token is taken each time, as in every decoding.
+        Where the prompt would be too long for the model, the oldest exchanges are not read; a
+        question that is too long alone is refused with a ValueError.
         """
+        history, limit = fitting(self.model, self._turns, text), self.model.config.max_seq_len
+        length = prompt_length(self.model, history, text)
+        if length > limit:
+            raise ValueError(
+                f"the question has {length} tokens with its mark, the model reads at most {limit}"
+            )
         generation = self.model.generate(
             text,
             "sample",
-            history=self._turns,
+            history=history,
             temperature=temperature,
             top_k=top_k,
             top_p=top_p,

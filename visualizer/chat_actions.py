@@ -23,6 +23,19 @@ def pending(state: ViewState) -> Inputs | None:
     return asked if asked is not None and asked == state.inputs else None
 
 
+def draft(state: ViewState) -> str:
+    """What stands in the field: what is typed, else the question that was left unanswered."""
+    talk = state.conversation
+    lost = talk.asked is not None and talk.asked != state.inputs
+    return talk.draft or (talk.asked.source if lost and talk.asked is not None else "")
+
+
+def _unanswered(state: ViewState) -> str:
+    """The same once nothing waits for a reply any longer."""
+    asked = state.conversation.asked
+    return state.conversation.draft or ("" if asked is None else asked.source)
+
+
 def opened(state: ViewState) -> int | None:
     """The number of the exchange whose run is on the stage."""
     if state.run is None or state.run.inputs != state.inputs:
@@ -67,22 +80,26 @@ def show_spoken(state: ViewState, spoken: Spoken) -> ViewState:
 
 def give_up(state: ViewState) -> ViewState:
     """The question that waits is no longer asked; it can be changed and asked again."""
-    asked = pending(state)
-    if asked is None:
+    if pending(state) is None:
         return state
-    talk = state.conversation
-    draft = talk.draft or asked.source
-    return _talking(state, replace(talk, asked=None, before=None, spoken=None, draft=draft))
+    return _talking(state, _waiting_no_more(state))
+
+
+def _waiting_no_more(state: ViewState) -> Conversation:
+    talk, left = state.conversation, _unanswered(state)
+    return replace(talk, asked=None, before=None, spoken=None, draft=left)
 
 
 def write(state: ViewState, draft: str) -> ViewState:
     """The question is being typed."""
-    return _talking(state, replace(state.conversation, draft=draft))
+    talk = state.conversation if pending(state) is not None else _waiting_no_more(state)
+    return _talking(state, replace(talk, draft=draft))
 
 
 def start_anew(state: ViewState) -> ViewState:
-    """Forget what was said; how tokens are chosen stays. The run on the stage stays as well."""
-    return _talking(state, Conversation(settings=state.conversation.settings))
+    """Forget what was said; how tokens are chosen stays, and the run, and what had no answer."""
+    left = _unanswered(state)
+    return _talking(state, Conversation(settings=state.conversation.settings, draft=left))
 
 
 def open_exchange(state: ViewState, number: int) -> ViewState:
@@ -90,7 +107,7 @@ def open_exchange(state: ViewState, number: int) -> ViewState:
     exchanges = state.conversation.exchanges
     if not 0 <= number < len(exchanges):
         return state
-    talk = replace(state.conversation, asked=None, before=None, spoken=None)
+    talk = _waiting_no_more(state)
     there = trail.open_page(state, "record")
     cursor = replace(there.cursor, token=None)
     inputs = exchanges[number].inputs

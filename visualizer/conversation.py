@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from model_core.chat import ChatRules, Turn, cut_reply, kept, one_line, rules_of, source_of
+from model_core import chat
+from model_core.chat import ChatRules, Turn, cut_reply, kept, one_line, rules_of
 from model_core.decoding import Step
 from model_core.likelihood import Likelihood, likelihood, log_probs_of
 from visualizer.inputs import Inputs
@@ -29,7 +30,7 @@ class Exchange:
     inputs: of its run: the question, the exchanges before it, how the tokens were chosen
     reply: as shown    chosen: the ids of all that was said, the end token included
     cut: whether the reply was cut at a speaker's mark    finished: by the end token
-    unknown: characters of what was read that the vocabulary lacks
+    unknown: characters of the question that the vocabulary lacks
     read: how many exchanges were read before the question    left_out: how many more would have
     been, had the prompt not become too long for the model
     """
@@ -99,24 +100,16 @@ def asked_inputs(conversation: Conversation, model: Any, question: str) -> Input
 
 def due(model: Any, inputs: Inputs) -> tuple[tuple[str, str], ...]:
     """The exchanges before a question that the model was trained to read."""
-    rules = rules_of(model.card)
-    number = 0 if rules is None else min(rules.turns - 1, len(inputs.history))
-    return inputs.history[len(inputs.history) - number :]
+    return tuple(chat.due(model.card, inputs.history))  # type: ignore[arg-type]
 
 
 def fitting(model: Any, inputs: Inputs) -> Inputs:
     """The inputs without the oldest exchanges where the prompt would be too long with them."""
     history = due(model, inputs)
-    if not history or _fits(model, inputs.source, history):
+    if not history:
         return inputs
-    while history and not _fits(model, inputs.source, history):
-        history = history[1:]
-    return replace(inputs, history=history)
-
-
-def _fits(model: Any, question: str, history: tuple[tuple[str, str], ...]) -> bool:
-    prompt = source_of(model.card, question, history)
-    return len(model.tokenizer.encode_source(prompt).ids) <= model.config.max_seq_len
+    read = tuple(chat.fitting(model, history, inputs.source))
+    return inputs if read == history else replace(inputs, history=read)  # type: ignore[arg-type]
 
 
 def telling(
@@ -143,6 +136,7 @@ def exchange_of(model: Any, run: Run) -> Exchange:
     """What a run has brought to the conversation."""
     assert run.tape is not None
     answer = cut_reply(run.text, model.card)
+    asked = model.tokenizer.encode_source(one_line(run.inputs.source))
     wanted, read = due(model, run.inputs), due(model, fitting(model, run.inputs))
     return Exchange(
         run.inputs,
@@ -151,7 +145,8 @@ def exchange_of(model: Any, run: Run) -> Exchange:
         likelihood(log_probs_of(run.tape["logits"].value[0], run.chosen)),
         cut=answer != run.text.strip(),
         finished=run.finished,
-        unknown=tuple(dict.fromkeys(word.text for word in run.unknown)),
+        # what was said before had its own, and they were told of there
+        unknown=tuple(dict.fromkeys(word.text for word in asked.unknown)),
         read=len(read),
         left_out=len(wanted) - len(read),
     )

@@ -146,7 +146,7 @@ def test_a_low_temperature_is_greedy_and_a_seed_repeats_a_draw() -> None:
 
 def test_the_reply_is_cut_and_the_generation_is_not() -> None:
     class Fixed:
-        card = TWO
+        card, config, tokenizer = TWO, talker().config, talker().tokenizer
 
         def generate(self, source: str, strategy: str = "greedy", **options: Any) -> Any:
             whole = talker().generate(source, history=options["history"], max_new_tokens=1)
@@ -156,6 +156,23 @@ def test_the_reply_is_cut_and_the_generation_is_not() -> None:
     reply = Conversation(Fixed()).ask("甲")
     assert (reply.text, reply.cut) == ("你好！", True)
     assert reply.generation.text == "你好！\n用户: 吗"
+
+
+def test_a_prompt_that_is_too_long_loses_its_history_and_a_question_alone_is_refused() -> None:
+    model = talker()
+    limit = model.config.max_seq_len
+    conversation = Conversation(model)
+    longest = "甲" * (limit - len("用户: ") - 1)
+    long = conversation.ask(longest, max_new_tokens=2)
+    assert long.prompt == f"用户: {longest}" and len(long.generation.encoding.ids) == limit
+    # the exchange before has no room beside it
+    behind = conversation.ask("乙", max_new_tokens=2)
+    assert behind.prompt == "用户: 乙"
+    assert "用户: 乙\n助手: " in conversation.ask("丙", max_new_tokens=2).prompt
+    before = conversation.turns
+    with pytest.raises(ValueError, match=f"has {limit + 1} tokens .* reads at most {limit}"):
+        conversation.ask(longest + "甲")
+    assert conversation.turns == before
 
 
 def test_generate_builds_the_prompt_of_a_chat_model_alone() -> None:

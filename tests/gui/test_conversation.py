@@ -120,6 +120,37 @@ def test_unknown_characters_are_named():
     assert talk(state)[0].warning == "龙 猫 read as <UNK>: not in the vocabulary."
 
 
+def test_an_unknown_character_is_told_of_under_the_question_that_holds_it():
+    state = said(started(talker()), "你龙", "甲", "乙猫")
+    first, second, third = state.conversation.exchanges
+    assert (first.unknown, second.unknown, third.unknown) == (("龙",), (), ("猫",))
+    # though the second was read behind the first
+    assert second.read == 1
+    assert [bubble.warning for bubble in talk(state) if isinstance(bubble, Bubble)][2] == ""
+
+
+def test_a_question_that_waits_is_a_draft_once_something_else_is_asked_for():
+    state = chat_actions.ask(started(talker()), "好吗")
+    assert chat_actions.pending(state) is not None and chat_actions.draft(state) == ""
+    edited = actions.edit_source(state, "甲")
+    assert chat_actions.pending(edited) is None and chat_actions.draft(edited) == "好吗"
+    # taking the edit back, it waits again
+    back = actions.edit_source(edited, state.inputs.source)
+    assert chat_actions.draft(back) == ""
+    # typing on goes on from it, and emptied it stays empty
+    typed = chat_actions.write(edited, "好吗好吗")
+    assert chat_actions.draft(typed) == "好吗好吗"
+    assert chat_actions.draft(chat_actions.write(edited, "")) == ""
+    for other in (chat_actions.start_anew(state), chat_actions.start_anew(edited)):
+        assert chat_actions.draft(other) == "好吗" and chat_actions.pending(other) is None
+    once = said(started(talker()), "甲")
+    opened = chat_actions.open_exchange(chat_actions.ask(once, "好吗"), 0)
+    assert chat_actions.draft(opened) == "好吗"
+    # what is typed by then goes first
+    newer = chat_actions.write(state, "乙")
+    assert chat_actions.draft(actions.edit_source(newer, "甲")) == "乙"
+
+
 def test_a_reply_of_nothing_is_said_to_be_nothing():
     state = said(started(talker()), "你", text="")
     assert talk(state)[-1].empty and "<EOS>" in talk(state)[-1].text

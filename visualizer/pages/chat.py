@@ -162,8 +162,9 @@ class ChatPage(Page):
         said = talk(state)
         self.view.set_talk(said)
         self.stack.setCurrentWidget(self.view if said else self.offer)
-        self.field.set_text(state.conversation.draft)
-        self.send.setEnabled(bool(state.conversation.draft.strip()))
+        draft = chat_actions.draft(state)
+        self.field.set_text(draft)
+        self.send.setEnabled(bool(draft.strip()))
         self.anew.setEnabled(bool(said))
         if fields & {"conversation", "language", "model"}:
             self.sampling.set_inputs(state.conversation.settings)
