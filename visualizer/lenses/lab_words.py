@@ -20,6 +20,7 @@ from visualizer.lab_film import task_name as task_name
 from visualizer.lenses.lab_charts import three_digits
 from visualizer.lenses.lab_form import bytes_text, duration_text
 from visualizer.lenses.lab_picture import Frame, NormBar, Sample
+from visualizer.lenses.token_labels import token_labels
 from visualizer.reasons import translated
 
 
@@ -164,9 +165,10 @@ def frame_at(lab: Lab, step: int | None, chosen: bool, mark: str) -> Frame | Non
 
 def labels(lab: Lab, shot: Shot) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tokens of the rows and columns of the attention on show."""
+    rows, columns = token_labels(shot.rows), token_labels(shot.columns)
     if lab.attention == "encoder":
-        return shot.columns, shot.columns
-    return shot.rows, shot.rows if lab.attention == "decoder" else shot.columns
+        return columns, columns
+    return rows, rows if lab.attention == "decoder" else columns
 
 
 def pair(lab: Lab) -> tuple[Frame, ...]:

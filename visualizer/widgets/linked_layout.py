@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF
 
 from visualizer import fonts
 from visualizer.lenses.linked import Edges, LinkedTokens, Side, Token
+from visualizer.lenses.token_labels import token_labels
 from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.heatmap_layout import SMALLEST_LABEL, round_step
 
@@ -135,8 +136,8 @@ def arrange_linked(canvas: Canvas, picture: LinkedTokens) -> Places:
     # of all rows of the run, so that nothing moves while one steps
     tape = picture.run.tape
     assert tape is not None
-    words = tuple(tape.target_tokens) if targets else ()
-    notes = tuple(f"→ {token}" for token in tape.predicted_tokens) if targets else ()
+    words = token_labels(tape.target_tokens) if targets else ()
+    notes = tuple(f"→ {token}" for token in token_labels(tape.predicted_tokens)) if targets else ()
     target_w, note_w = widest(words, large, 0.14 * width), widest(notes, small, 0.12 * width)
     gap = 0.55 * em
     taken = source_w + (typed_w + gap if typed_w else 0.0) + 2 * gap
