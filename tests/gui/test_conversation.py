@@ -12,7 +12,7 @@ from tests.gui.talking import said, started, talker
 from tests.gui.views import entry as translator
 from visualizer import actions, chat_actions, i18n
 from visualizer.conversation import Conversation, Spoken, fitting
-from visualizer.lenses.chat import Bubble, Divider, rules_said, talk
+from visualizer.lenses.chat import Bubble, Divider, chat_caption, rules_said, talk
 from visualizer.run import compute
 from visualizer.settings import Last
 from visualizer.state import Inputs, ViewState, current_token
@@ -77,7 +77,7 @@ def test_a_prompt_that_is_too_long_loses_its_oldest_turn_and_says_so():
     assert (last.read, last.left_out) == (0, 1)
     assert "".join(state.run.tape.source_tokens[:-1]) == "用户: " + "乙" * 20
     asked = [item for item in talk(state) if isinstance(item, Bubble)][-2]
-    assert asked.warning == "Too long together: read with 1 turn fewer before it."
+    assert asked.warning == "Too long together: turns before it that were not read: 1."
     assert "甲" not in asked.tip and last.inputs.history != ()
     model = state.model.model
     assert fitting(model, last.inputs).history == ()
@@ -278,3 +278,14 @@ def test_the_last_session_is_written_without_the_conversation():
     text = Last.of(state, replace(state.model, bundled="chat-zh")).to_text()
     assert "history" in text and "你" not in text
     assert Last.from_text(text).inputs.history == ()
+
+
+def test_more_exchanges_than_the_model_is_given_are_counted_apart():
+    state = started(talker())
+    shapes = []
+    for _ in range(4):
+        state = said(state, "吗")
+        shapes.append(chat_caption(state).shape)
+    assert shapes[0] == "1 exchange" and shapes[2] == "3 exchanges"
+    assert shapes[3] == "4 exchanges on screen · the last 3 kept for the model"
+    assert "last 3 exchanges are kept for the model" in " ".join(rules_said(state))

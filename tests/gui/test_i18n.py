@@ -290,3 +290,27 @@ def test_the_formulas_of_a_place_can_be_typeset():
     }
     for formula in formulas:
         assert "svg" in ziamath.Latex(formula).svg()
+
+
+def test_a_count_of_one_has_no_plural_behind_it():
+    """Where a count may be 1 the words have a form of their own, or none that counts."""
+    english = i18n.catalogue("en")
+    counted = re.compile(r"\{n\} (tokens|beams|exchanges|degrees|turn)\b")
+    topics = ("decoding.", "beams.", "chat.", "forcing.", "state.cut_off")
+    found = [
+        key
+        for key, text in english.items()
+        if key.startswith(topics) and counted.search(text) and f"{key}.one" not in english
+    ]
+    # what is more than is kept, or too long, is more than one
+    assert found == ["chat.count.more", "forcing.too_long"]
+
+
+def test_the_logits_have_one_word_in_chinese():
+    chinese = i18n.catalogue("zh")
+    # the lens is known by its English name alone
+    plain = {
+        key: text.replace("logit 透镜", "").replace("Logit 透镜", "")
+        for key, text in chinese.items()
+    }
+    assert [key for key, text in plain.items() if "logit" in text.lower()] == []

@@ -183,6 +183,13 @@ def test_percentages_in_a_column_have_one_decimal_and_never_a_false_end(probabil
     assert figures.percent_column(probability).replace("\u00a0", " ") == text
 
 
+def test_a_chip_and_a_column_write_what_is_next_to_nothing_or_certain_alike():
+    for p in (1e-12, 4.1e-6, 9.9e-4, 0.9991, 0.99996, 1 - 1e-12, 0.0, 1.0):
+        assert figures.percent_short(p) == figures.percent_column(p), p
+    short = [figures.percent_short(p).replace("\u00a0", " ") for p in (0.0031, 0.98, 0.997)]
+    assert short == ["0.31 %", "98 %", "99.7 %"]
+
+
 def test_an_entropy_that_is_not_nought_is_not_written_as_nought():
     assert figures.bits(0.0) == "0.00"
     assert figures.bits(1e-5) == "< 0.01"

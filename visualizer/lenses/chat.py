@@ -102,7 +102,8 @@ def _reply(exchange: Exchange, **look: bool) -> Bubble:
     found, text = exchange.likelihood, exchange.reply
     whole = probability(found.probability) if found.probability else SMALLEST
     per_token = probability(found.per_token)
-    notes = [tr("chat.likelihood", per_token=per_token, whole=whole, n=found.tokens)]
+    key = "chat.likelihood.one" if found.tokens == 1 else "chat.likelihood"
+    notes = [tr(key, per_token=per_token, whole=whole, n=found.tokens)]
     if chosen := how_chosen(exchange.inputs):
         notes.append(chosen)
     lines = []
@@ -168,12 +169,19 @@ def chat_caption(state: ViewState) -> Caption | None:
         title=title_of(state.model),
         op_title="",
         site="",
-        shape=tr("chat.count.one" if count == 1 else "chat.count", n=count) if count else "",
+        shape=_counted(count, rules.history) if count else "",
         formula="",
         # what has no conversation yet says its limits where one is offered
         sentence=limits(state) if count else tr("chat.sentence"),
         why=tr("chat.why"),
     )
+
+
+def _counted(count: int, kept: int) -> str:
+    """How many exchanges there are, and how many of them the model may be given."""
+    if count > max(kept, 1):
+        return tr("chat.count.more", n=count, kept=kept)
+    return tr("chat.count.one" if count == 1 else "chat.count", n=count)
 
 
 def rules_said(state: ViewState) -> tuple[str, ...]:
@@ -184,7 +192,7 @@ def rules_said(state: ViewState) -> tuple[str, ...]:
     marks = {"user": rules.user, "assistant": rules.assistant}
     return (
         tr("chat.rule.turns.one" if rules.turns == 1 else "chat.rule.turns", turns=rules.turns),
-        tr("chat.rule.history", n=rules.history),
+        tr("chat.rule.history.one" if rules.history == 1 else "chat.rule.history", n=rules.history),
         tr("chat.rule.cut", **marks),
     )
 

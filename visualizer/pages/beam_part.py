@@ -228,7 +228,8 @@ class BeamPart(Plain):
         typed = state.run is not None and state.run.inputs.target is not None
         said = tr("beams.empty.target") if typed else tr("beams.empty")
         self.said.set_sentences(tr("beams.empty.title"), said)
-        self.start.setText(tr("beams.empty.button", n=state.inputs.beams))
+        one = ".one" if state.inputs.beams == 1 else ""
+        self.start.setText(tr(f"beams.empty.button{one}", n=state.inputs.beams))
         # what is refused, is typed or has no model is not searched for
         possible = not nothing_to_show(state.run)[0] and state.inputs.target is None
         self.start.setVisible(possible and state.model is not None)

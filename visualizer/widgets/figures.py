@@ -61,13 +61,11 @@ def milliseconds(taken: float) -> str:
 
 
 def percent_short(probability: float) -> str:
-    """For a chip: "98 %", and more digits only where they tell: "0.31 %", "99.7 %", ">99.9 %"."""
+    """For a chip: "98 %", "0.31 %", "99.7 %"; near the ends the bounds of a column."""
     share = 100 * float(probability)
     if 1 <= share < 99:
         return f"{share:.0f}{NO_BREAK_SPACE}%"
-    if 99.95 <= share < 100:
-        return f">99.9{NO_BREAK_SPACE}%"
-    return percent(probability)
+    return percent(probability) if 0.1 <= share <= 99.9 else percent_column(probability)
 
 
 def _places(small: float) -> int:
