@@ -392,4 +392,7 @@ def forget_recent(state: ViewState, path: str) -> ViewState:
 
 def _with_inputs(state: ViewState, **values: object) -> ViewState:
     inputs = replace(state.inputs, **values)  # type: ignore[arg-type]
+    if inputs.strategy != "beam" and inputs.pinned is not None:
+        # what was pinned belongs to a search
+        inputs = replace(inputs, pinned=None)
     return replace(state, inputs=inputs) if inputs != state.inputs else state

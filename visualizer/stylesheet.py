@@ -31,7 +31,7 @@ QFrame[kind="header"] {{ background: {t.surface}; border: 0; }}
 QFrame[kind="rule"] {{ background: {t.border}; border: 0; }}
 
 QLabel {{ color: {t.text}; background: transparent; }}
-QLabel[role="muted"] {{ color: {t.muted}; }}
+QLabel[role="muted"], QLabel:disabled {{ color: {t.muted}; }}
 QLabel[role="accent"] {{ color: {t.accent}; }}
 QLabel[role="warning"] {{ color: {t.warning_text}; }}
 QLabel[role="error"] {{ color: {t.error_text}; }}

@@ -326,3 +326,14 @@ def test_the_bundled_model_remembers_a_name_for_one_turn(live):  # noqa: F811
         )
     assert "小红" in live.state.conversation.exchanges[1].reply
     assert len(page.examples) == 3 and all(button.text() for button in page.examples)
+
+
+def test_the_button_that_asks_looks_disabled_while_there_is_nothing_to_ask(chat):
+    def fill() -> str:
+        image = chat.page.send.grab().toImage()
+        return image.pixelColor(6, image.height() // 2).name()
+
+    theme = chat.page.bubbles.theme
+    assert not chat.page.send.isEnabled() and fill() == theme.sunken
+    chat.live.qtbot.keyClicks(chat.page.field, "a")
+    assert chat.page.send.isEnabled() and fill() == theme.encoder_fill

@@ -9,8 +9,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tests.gui.live_window import WAIT, live  # noqa: F401
 from tests.gui.samples import LEFT_BUTTON
 from tests.gui.samples import at as pixel
-from visualizer import actions, decoding_actions, forcing
+from tests.gui.searches import ids_of, searched
+from visualizer import actions, bench_actions, decoding_actions, forcing
+from visualizer.lenses import pipeline
 from visualizer.lenses.caption import nothing_to_show
+from visualizer.lenses.likelihood import probability
 from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.controls import LabelledSlider
 
@@ -148,3 +151,64 @@ def test_sliders_have_a_track_without_a_run(live):  # noqa: F811
     live.store.dispatch(actions.edit_source, "s4 s5")
     live.until_settled()
     assert [slider.slider.width() for slider in page.sampling.sliders] == wide
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_a_draw_did_is_told_to_its_end_in_the_least_window(bench, language):
+    bench.store.dispatch(actions.set_language, language)
+    bench.store.dispatch(actions.set_temperature, 1.7)
+    bench.until_settled()
+    bench.window.resize(1120, 640)
+    page = page_of(bench)
+    bench.qtbot.waitUntil(lambda: page.width() < 1000)
+    for ask in (bench_actions.draw_many, bench_actions.draw_again, bench_actions.draw_again):
+        bench.store.dispatch(ask)
+        QApplication.processEvents()
+        taken = pipeline.chosen(bench.state)
+        text, _, whole = page.said.shown()
+        assert whole, text
+        assert bench.state.model.model.tokenizer.target_vocabulary[taken.id] in text
+        assert probability(taken.draw.below) in text and probability(taken.draw.upto) in text
+    # by now in few digits: with all of them on hover
+    assert f"{taken.draw.uniform:.6f} " in text
+    assert repr(taken.draw.uniform) in page.said.toolTip()
+
+
+def test_no_more_are_listed_than_a_search_is_wide(bench):
+    page = page_of(bench)
+    bench.store.dispatch(decoding_actions.set_beams, 3)
+    bench.until_settled()
+    slider = page.beams.n_best
+    assert slider.slider.maximum() == 2 and slider.value_label.text() == "3"
+    bench.store.dispatch(decoding_actions.set_beams, 16)
+    assert slider.slider.maximum() == 15 and slider.value_label.text() == "4"
+
+
+def test_what_only_counts_for_draws_is_greyed_while_a_search_is_chosen(bench):
+    page, panel = page_of(bench), bench.window.prediction
+    for strategy, counts in (("beam", False), ("sample", True), ("greedy", True)):
+        bench.store.dispatch(decoding_actions.choose_strategy, strategy)
+        bench.until_settled()
+        assert {slider.isEnabled() for slider in page.sampling.sliders} == {counts}
+    bench.store.dispatch(actions.show_page, "record")
+    assert all(slider.isEnabled() for slider in panel.sampling.sliders)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (actions.set_temperature, 0.7),
+        (actions.set_top_k, 3),
+        (actions.set_top_p, 0.5),
+        (actions.set_seed, 4),
+        (actions.set_strategy, "greedy"),
+        (decoding_actions.choose_strategy, "sample"),
+    ],
+)
+def test_nothing_stays_pinned_once_another_strategy_is_chosen(other):
+    state = searched(3)
+    ids = ids_of(state, 7)
+    pinned = decoding_actions.pin_hypothesis(state, ids)
+    assert pinned.inputs.pinned == ids
+    act, value = other
+    assert act(pinned, value).inputs.pinned is None

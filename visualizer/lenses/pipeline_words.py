@@ -167,12 +167,16 @@ def histogram_words(state: ViewState, drawn: Histogram) -> tuple[tuple[str, ...]
 
 @dataclass(frozen=True)
 class DrawWords:
-    """Heading of the draw, and whole sentences: what happened, and what to be warned of."""
+    """Heading of the draw, and whole sentences: what happened, and what to be warned of.
+
+    brief: what happened in fewer words and digits
+    """
 
     title: str
     lines: tuple[str, str]
     sentence: str
     warning: str = ""
+    brief: str = ""
 
 
 def draw_words(state: ViewState) -> DrawWords | None:
@@ -195,15 +199,17 @@ def draw_words(state: ViewState) -> DrawWords | None:
         tr("decoding.draw.seed", name=GENERATOR, seed=state.inputs.seed, n=grouped(taken.number)),
         f"r = {draw.uniform:.6f}",
     )
-    sentence = tr(
-        "decoding.draw.sentence" if taken.of_run else "decoding.draw.again.sentence",
-        n=grouped(taken.number),
-        r=exact(draw.uniform),
-        token=name,
-        below=_bound(draw, draw.below),
-        upto=_bound(draw, draw.upto),
-    )
-    return DrawWords(title, lines, sentence, tr("decoding.near") if draw.near_boundary else "")
+    said = {
+        "n": grouped(taken.number),
+        "token": name,
+        "below": _bound(draw, draw.below),
+        "upto": _bound(draw, draw.upto),
+    }
+    key = "decoding.draw.sentence" if taken.of_run else "decoding.draw.again.sentence"
+    sentence = tr(key, r=exact(draw.uniform), **said)
+    brief = tr("decoding.draw.brief", r=f"{draw.uniform:.6f}", **said)
+    warning = tr("decoding.near") if draw.near_boundary else ""
+    return DrawWords(title, lines, sentence, warning, "" if warning else brief)
 
 
 def _bound(draw: Draw, bound: float) -> str:

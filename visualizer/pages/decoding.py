@@ -214,7 +214,7 @@ class DecodingPage(Page):
             return
         token, name = self._pointed or (shown.selected, "")
         if token is None or token >= shown.size:
-            self.said.set_sentences(*filter(None, (words.warning, words.sentence)))
+            self.said.set_sentences(words.warning, words.sentence, brief=words.brief)
             return
         # the histogram may have gone while it was pointed at
         column = shown.column(name) or shown.column("renormalised")

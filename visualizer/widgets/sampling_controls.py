@@ -82,6 +82,9 @@ class SamplingControls(QWidget):
         self.top_k.set_value(min(inputs.top_k or MOST_TOP_K + 1, MOST_TOP_K + 1))
         self.top_p.set_value(1.0 if inputs.top_p is None else inputs.top_p)
         self.seed.set_value(inputs.seed)
+        for slider in self.sliders:
+            # a search draws nothing
+            slider.setEnabled(inputs.strategy != "beam")
         options = (tr("ui.greedy"), tr("ui.sample.short"), tr("ui.beam", n=inputs.beams))
         self.choice.set_options(options, STRATEGIES.index(inputs.strategy))
 

@@ -13,8 +13,9 @@ from visualizer.widgets.glossary_link import Links
 class TextBlock(Canvas):
     """One sentence, and behind it another, muted, where it fits into `lines` lines as a whole.
 
-    A first sentence that is too long ends in an ellipsis. The tooltip has everything. Terms of
-    the glossary are `links`.
+    A first sentence that is too long gives way to its brief form, if it has one, and ends in an
+    ellipsis where that is too long too. The tooltip has everything. Terms of the glossary are
+    `links`.
     scale: of the type
     """
 
@@ -23,13 +24,15 @@ class TextBlock(Canvas):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._most, self._scale = lines, scale
         self._sentences: tuple[str, ...] = ()
+        self._brief = ""
         self.links = Links(self)
 
-    def set_sentences(self, *sentences: str) -> None:
+    def set_sentences(self, *sentences: str, brief: str = "") -> None:
+        """brief: of the first, for where that is too long"""
         sentences = tuple(sentence for sentence in sentences if sentence)
-        if sentences == self._sentences:
+        if (sentences, brief) == (self._sentences, self._brief):
             return
-        self._sentences = sentences
+        self._sentences, self._brief = sentences, brief
         self.setAccessibleName(" ".join(sentences))
         self.setToolTip(" ".join(sentences))
         self.update()
@@ -52,15 +55,20 @@ class TextBlock(Canvas):
         self._paint_lines(painter)
         self.links.underline(painter)
 
+    def shown(self) -> tuple[str, str, bool]:
+        """What is written, the sentence that it begins with, and whether that is all of it."""
+        first = self._sentences[0] if self._sentences else ""
+        forms = [(" ".join(self._sentences), first), (first, first)]
+        if self._brief:
+            forms.append((self._brief, self._brief))
+        found = next((form for form in forms if self._broken(form[0])[1]), None)
+        return (*(found or forms[-1]), found is not None)
+
     def _paint_lines(self, painter: QPainter) -> None:
         if not self._sentences:
             return
-        first = self._sentences[0]
-        text = " ".join(self._sentences)
-        lines, fits = self._broken(text)
-        if not fits:
-            text = first
-            lines, fits = self._broken(text)
+        text, first, fits = self.shown()
+        lines, _ = self._broken(text)
         face = self.face(self._scale)
         painter.setFont(face.font)
         for number, (start, length) in enumerate(lines):
