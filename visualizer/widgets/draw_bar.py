@@ -93,11 +93,13 @@ class DrawBar(Canvas):
             if self._given is not None:
                 bar, sums = self.bar_rect(), self._given.cumulative
                 high = np.flatnonzero(self._given.probabilities * bar.height() >= 1.0)
-                for token in high.tolist():
-                    below = float(sums[token - 1]) if token else 0.0
-                    top, bottom = self.y_of(below), self.y_of(float(sums[token]))
-                    rect = QRectF(bar.left(), top, bar.width(), bottom - top)
-                    self._pieces.append((token, rect))
+                below = np.where(high > 0, sums[high - 1], 0.0)
+                tops = (bar.top() + below * bar.height()).tolist()
+                bottoms = (bar.top() + sums[high] * bar.height()).tolist()
+                self._pieces = [
+                    (token, QRectF(bar.left(), top, bar.width(), bottom - top))
+                    for token, top, bottom in zip(high.tolist(), tops, bottoms, strict=True)
+                ]
         return self._pieces
 
     def token_at(self, pos: QPointF) -> int | None:
@@ -119,13 +121,13 @@ class DrawBar(Canvas):
         bar = self.bar_rect()
         box(painter, bar, theme.bar_off)
         pointed = self._hovered if self._hovered is not None else self._pointed
+        inks = {role: theme.color(role) for role in ("output", *COLOURS)}
         for number, (token, rect) in enumerate(self.pieces()):
             role = "output" if token == self._taken.id else COLOURS[number % len(COLOURS)]
             gap = min(1.0, rect.height() / 3)
-            inside = rect.adjusted(0, 0, 0, -gap)
             if token == pointed:
                 box(painter, rect.adjusted(-0.3 * em, 0, 0.3 * em, 0), theme.text)
-            box(painter, inside, theme.color(role))
+            painter.fillRect(rect.adjusted(0, 0, 0, -gap), inks[role])
         self._draw_names(painter, bar)
         if self._taken.draw is not None:
             self._draw_uniform(painter, bar, self._taken.draw.uniform)
@@ -153,10 +155,13 @@ class DrawBar(Canvas):
             draw = self._taken.draw
             at = self.y_of(draw.uniform)
         taken = [at] if at is not None else []
+        most = int(bar.height() / line) + 1
         if at is not None:
             rect = QRectF(x, at - line / 2, room, line)
             write(painter, rect, self._name(), self.face(bold=True), theme.text, LEFT)
         for token, rect in sorted(self.pieces(), key=lambda piece: -piece[1].height()):
+            if len(taken) >= most:
+                break
             middle = rect.center().y()
             if token == self._taken.id or any(abs(middle - y) < line for y in taken):
                 continue

@@ -10,15 +10,22 @@ from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
-from visualizer.lenses.board import Board, Column
-from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, Face, box, triangle, write
+from visualizer.lenses.board import Board
+from visualizer.widgets.canvas import (
+    CENTRE,
+    LEFT,
+    RIGHT,
+    Canvas,
+    Face,
+    box,
+    triangle,
+    write,
+)
+from visualizer.widgets.column_bars import Rows, draw_bars
 from visualizer.widgets.columns_layout import HEAD_LINES, Layout, lay_out, least_height, rows_in
 
 NOTCH = 120
 ROWS_PER_NOTCH = 3
-# (place among the rows in view, id)
-Rows = list[tuple[int, int]]
-COLOURS = {"logits": "encoder", "shares": "output", "draws": "accent"}
 
 
 class PipelineColumns(Canvas):
@@ -251,52 +258,24 @@ class PipelineColumns(Canvas):
                     write(painter, place, name, lettering, ink, LEFT)
 
     def _draw_column(self, painter: QPainter, layout: Layout, place: int, rows: Rows) -> None:
-        column, digits = layout.columns[place][0], self.face(0.9)
+        column, digits, em = layout.columns[place][0], self.face(0.9), self.em
         texts = {token: column.text(token) for token in self.shown()}
         start, room = layout.bars_at(place)
         # measuring all of them, which are new with every move, would take longer than painting
-        number = digits.width(max(texts.values(), key=len, default="")) + 0.4 * self.em
-        full = max(room - number - 0.2 * self.em, 0.0)
-        for n, token in rows:
-            rect = layout.row_rect(layout.first + n)
-            at = self._draw_bar(painter, column, token, (start, full), rect)
-            # no number comes again, so that laying them out for later would be lost
-            quiet = bool(column.out[token]) or column.off
-            painter.setFont(digits.font)
-            painter.setPen(self.theme.color("muted" if quiet else "text"))
-            baseline = round(rect.top() + (rect.height() + digits.cap_height) / 2)
-            painter.drawText(QPointF(at + 0.4 * self.em, baseline), texts[token])
-
-    def _draw_bar(
-        self,
-        painter: QPainter,
-        column: Column,
-        token: int,
-        reach: tuple[float, float],
-        rect: QRectF,
-    ) -> float:
-        """Returns where its number may start.   reach: where bars start, how long they can be"""
+        number = digits.width(max(texts.values(), key=len, default="")) + 0.4 * em
+        full = max(room - number - 0.2 * em, 0.0)
+        tops = [layout.row_rect(layout.first + n).top() for n, _ in rows]
         assert self._board is not None
-        theme, em, log = self.theme, self.em, self._board.log
-        start, full = reach
-        zero, end = column.share(token, log)
-        high = 0.86 * em
-        top = self.snap(rect.top() + (rect.height() - high) / 2)
-        x0, x1 = start + zero * full, start + end * full
-        if column.out[token]:
-            box(painter, QRectF(self.snap(x0), top, 1.0, high), theme.border_strong)
-        elif x1 != x0 or column.kind != "draws":
-            # what is there at all is seen
-            wide = max(abs(x1 - x0), 2.0)
-            colour = theme.bar_off if column.off else theme.color(COLOURS[column.kind])
-            bar = QRectF(min(x0, x1), top, wide, high)
-            box(painter, bar, colour, None, min(0.18 * em, wide / 2))
-        mark = column.mark(token, log)
-        if mark is not None:
-            x = self.snap(start + min(mark, 1.0) * full)
-            box(painter, QRectF(x, top - 0.15 * em, 2.0, high + 0.3 * em), theme.text)
-            x1 = max(x1, x)
-        return max(x0 + 2.0, x1)
+        reach = start, full
+        ends = draw_bars(self, painter, layout, column, rows, reach, self._board.log)
+        # no number comes again, so that laying them out for later would be lost
+        painter.setFont(digits.font)
+        down = (layout.line + digits.cap_height) / 2
+        for role in ("text", "muted"):
+            painter.setPen(self.theme.color(role))
+            for (_, token), top, at in zip(rows, tops, ends, strict=True):
+                if (role == "muted") == (column.off or bool(column.out[token])):
+                    painter.drawText(QPointF(at + 0.4 * em, round(top + down)), texts[token])
 
     # The pointer.
 
