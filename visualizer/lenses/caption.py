@@ -174,7 +174,8 @@ def run_message(run: Run | None) -> str:
     if run is None:
         return ""
     if run.outcome == "ok":
-        return tr("state.cut_off", n=run.rows) if is_cut_off(run) else ""
+        key = "state.cut_off.one" if run.rows == 1 else "state.cut_off"
+        return tr(key, n=run.rows) if is_cut_off(run) else ""
     if run.outcome == "empty":
         return tr("state.empty")
     if run.outcome == "too_long":

@@ -110,7 +110,8 @@ def _reply(exchange: Exchange, **look: bool) -> Bubble:
     if exchange.cut:
         lines.append(tr("chat.cut"))
     if not exchange.finished:
-        lines.append(tr("chat.unfinished", n=found.tokens))
+        one = ".one" if found.tokens == 1 else ""
+        lines.append(tr(f"chat.unfinished{one}", n=found.tokens))
     tip = tr(
         "chat.likelihood.tip",
         mean=exact(found.mean_log_prob),
