@@ -30,6 +30,9 @@ OTHERWISE = {
     "visualizer/widgets/column_heads.py": "the slant of labels",
     "visualizer/widgets/heatmap_words.py": "the slant of labels",
     "visualizer/lenses/board.py": "places on a logarithmic axis",
+    "visualizer/lenses/lab_charts.py": "a running mean of a training's curve",
+    "visualizer/widgets/lab_chart.py": "places on a logarithmic axis",
+    "visualizer/widgets/lab_tables.py": "places on a logarithmic axis",
     "visualizer/lenses/arithmetic.py": "whether a scale is one over the root of the width",
     "visualizer/lenses/reductions.py": "the summaries that are named there",
 }

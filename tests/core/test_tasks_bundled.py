@@ -22,6 +22,7 @@ from model_core.training.evaluation import cross_head_facts, pair_matches
 from model_core.training.loop import Recipe, forward, record_losses
 from model_core.training.tasks import dates, en_fr, numbers, reverse
 from model_core.training.tasks.measuring import numbered_examples
+from tests.core.task_data import sentences_of
 
 MILLION = 1_000_000
 SAMPLE = 300
@@ -35,9 +36,7 @@ def opened(name: str) -> Model:
     return model_core.open_checkpoint(name)
 
 
-@cache
-def data_of(name: str):
-    return PAIRED[name].generate(PAIRED[name].recipe.SEED)
+data_of = sentences_of
 
 
 @pytest.fixture(params=sorted(PAIRED))

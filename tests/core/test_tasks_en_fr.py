@@ -12,6 +12,7 @@ from model_core.training.datasets import Dataset, Pair
 from model_core.training.tasks import en_fr
 from model_core.training.tasks.en_fr import lexicon
 from model_core.training.tasks.en_fr.phrase import Word, run_together, starts_with_vowel, tokens
+from tests.core.task_data import sentences_of
 
 SEED = en_fr.recipe.SEED
 SPLITS = ("train", "held_out", "unseen_pairs")
@@ -137,7 +138,7 @@ FREE = {
 
 @pytest.fixture(scope="module")
 def data() -> Dataset:
-    return en_fr.generate(SEED)
+    return sentences_of("en-fr")
 
 
 @pytest.fixture(scope="module")

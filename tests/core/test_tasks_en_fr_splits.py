@@ -12,6 +12,7 @@ from model_core.tokenizers import GluedTokenizer
 from model_core.training.datasets import Dataset, Pair, numbered, unknown_share
 from model_core.training.tasks import en_fr
 from model_core.training.tasks.en_fr import lexicon, sentences, splits
+from tests.core.task_data import sentences_of
 
 SEED = en_fr.recipe.SEED
 SPLITS = ("train", "held_out", "unseen_pairs")
@@ -19,7 +20,7 @@ SPLITS = ("train", "held_out", "unseen_pairs")
 
 @pytest.fixture(scope="module")
 def data() -> Dataset:
-    return en_fr.generate(SEED)
+    return sentences_of("en-fr")
 
 
 @pytest.fixture(scope="module")
