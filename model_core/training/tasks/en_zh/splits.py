@@ -14,17 +14,16 @@ can only be learnt from that noun.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
-from zlib import crc32
-
-import numpy as np
+from collections.abc import Iterable
 
 from model_core.training.datasets import Dataset, Pair
 from model_core.training.tasks.chance import Chance
 from model_core.training.tasks.en_zh.lexicon import adjectives_for, nouns
 from model_core.training.tasks.en_zh.noun_phrases import OBJECT_PRONOUNS, SUBJECT_PRONOUNS
 from model_core.training.tasks.en_zh.sentences import drawn
+from model_core.training.tasks.keeping import kept
+from model_core.training.tasks.secret_facts import Secrets as FactSecrets
+from model_core.training.tasks.secret_facts import dataset, facts_of, training
 
 TRAIN_SIZE = 40_000
 HELD_OUT_SIZE = 1_000
@@ -39,15 +38,9 @@ LEAST_SEEN = 60
 HELD_OUT_PERMILLE = 100
 UNSEEN_PERMILLE = 70
 
-Keep = Callable[[Pair], bool]
 
-
-class Secrets:
-    """Which triples and adjective-noun pairs training must not see, decided by the seed alone."""
-
-    def __init__(self, seed: int, shown: Iterable[str] = ()) -> None:
-        self._seed = seed
-        self._shown = frozenset(shown)
+class Secrets(FactSecrets):
+    """Which triples and adjective-noun pairs training must not see."""
 
     def has(self, fact: str) -> bool:
         """Whether this fact is kept from training; those `shown` in examples never are."""
@@ -58,71 +51,39 @@ class Secrets:
             if subject in SUBJECT_PRONOUNS and thing in OBJECT_PRONOUNS:
                 return False
         permille = HELD_OUT_PERMILLE if fact.startswith("triple:") else UNSEEN_PERMILLE
-        # a checksum, since hash() differs from one Python process to the next
-        secret = crc32(f"{self._seed} {fact}".encode()) % 1000 < permille
-        return secret and fact not in self._shown
+        return fact not in self._shown and kept(self._seed, fact, permille)
 
     def unseen_pairs(self) -> list[str]:
         """The adjective-noun pairs that are kept from training."""
         pairs = (f"{a.en} {noun.en}" for noun in nouns() for a in adjectives_for(noun))
         return [pair for pair in dict.fromkeys(pairs) if self.has(f"adjective:{pair}")]
 
-    def for_training(self, pair: Pair) -> bool:
-        return not any(map(self.has, pair.facts))
-
-    def for_held_out(self, pair: Pair) -> bool:
-        triples = [fact for fact in pair.facts if fact.startswith("triple:")]
-        pairs = [fact for fact in pair.facts if not fact.startswith("triple:")]
-        return bool(triples) and all(map(self.has, triples)) and not any(map(self.has, pairs))
-
     def for_unseen(self, pair: Pair) -> bool:
-        triples = [fact for fact in pair.facts if fact.startswith("triple:")]
-        pairs = [fact for fact in pair.facts if not fact.startswith("triple:")]
         # "the apple is red" is a triple as well; as a pair it may be tested here
         quality = pair.template.startswith(("quality", "question quality"))
-        return any(map(self.has, pairs)) and (quality or not any(map(self.has, triples)))
+        _, others = facts_of(pair)
+        return any(map(self.has, others)) if quality else super().for_unseen(pair)
 
 
-def training(chance: Chance, size: int, keep: Keep) -> list[Pair]:
-    """`size` sentences that may be kept, then more with those words that are still rare.
-
-    The same sentence occurs a few times at most.
-    """
-    pairs: list[Pair] = []
-    copies: Counter[tuple[str, ...]] = Counter()
-    seen: Counter[str] = Counter()
-    rare: set[str] = set()
-    while len(pairs) < size or rare:
-        pair = drawn(chance, with_unknown=chance.happens(UNKNOWN_SHARE))
-        if copies[pair.source] == MOST_COPIES or not keep(pair):
-            continue
-        if len(pairs) >= size and rare.isdisjoint(pair.source + pair.target):
-            continue
-        copies[pair.source] += 1
-        pairs.append(pair)
-        seen.update(pair.source + pair.target)
-        if len(pairs) >= size:
-            rare = {word for word, count in seen.items() if count < LEAST_SEEN}
-    return pairs
-
-
-def unheard(chance: Chance, size: int, keep: Keep, seen: set[tuple[str, ...]]) -> list[Pair]:
-    """`size` different sentences that may be kept, none of them `seen` before."""
-    pairs: list[Pair] = []
-    while len(pairs) < size:
-        pair = drawn(chance, whole=True)
-        if pair.source not in seen and keep(pair):
-            seen.add(pair.source)
-            pairs.append(pair)
-    return pairs
+def _words(pair: Pair) -> tuple[str, ...]:
+    return pair.source + pair.target
 
 
 def split(name: str, seed: int, shown: Iterable[str] = ()) -> Dataset:
-    """All splits; each has its own random stream, so its size does not change the others."""
+    """The splits "train", "held_out" and "unseen_pairs"."""
     secrets = Secrets(seed, shown)
-    streams = [Chance(np.random.default_rng(s)) for s in np.random.SeedSequence(seed).spawn(3)]
-    train = training(streams[0], TRAIN_SIZE, secrets.for_training)
-    seen = {pair.source for pair in train}
-    held_out = unheard(streams[1], HELD_OUT_SIZE, secrets.for_held_out, seen)
-    unseen = unheard(streams[2], UNSEEN_SIZE, secrets.for_unseen, seen)
-    return Dataset(name, {"train": train, "held_out": held_out, "unseen_pairs": unseen})
+
+    def train(chance: Chance) -> list[Pair]:
+        return training(
+            lambda: drawn(chance, with_unknown=chance.happens(UNKNOWN_SHARE)),
+            TRAIN_SIZE,
+            secrets.for_training,
+            _words,
+            MOST_COPIES,
+            LEAST_SEEN,
+        )
+
+    def whole(chance: Chance) -> Pair:
+        return drawn(chance, whole=True)
+
+    return dataset(name, seed, secrets, train, whole, HELD_OUT_SIZE, UNSEEN_SIZE)
