@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from threadpoolctl import threadpool_limits
 
 from model_core.config import ModelConfig
@@ -13,5 +16,15 @@ MANY_THREADS = 2
 
 def limit_blas_threads(config: ModelConfig) -> None:
     """Set the process's BLAS threads for models of this size."""
-    small = config.d_model <= ONE_THREAD_UP_TO_WIDTH
-    threadpool_limits(1 if small else MANY_THREADS, user_api="blas")
+    threadpool_limits(_threads(config), user_api="blas")
+
+
+@contextmanager
+def blas_threads(config: ModelConfig) -> Iterator[None]:
+    """As many threads as a model of this size has, for as long as it lasts: sums are the same."""
+    with threadpool_limits(_threads(config), user_api="blas"):
+        yield
+
+
+def _threads(config: ModelConfig) -> int:
+    return 1 if config.d_model <= ONE_THREAD_UP_TO_WIDTH else MANY_THREADS

@@ -29,7 +29,7 @@ MODULES = (
         f"training/{name}"
         for name in (
             *("cleaning", "data_files", "guard", "held_out", "lab", "lab_data", "lab_run", "loop"),
-            *("pairs",),
+            *("pairs", "step_resume"),
             *("problems", "resume", "settings", "snapshots", "splitting", "text_files", "worker"),
         )
     ),

@@ -93,6 +93,23 @@ class LabRun:
         """
         remove_leftovers(path)
         saved, warning = latest_run(path)
+        run = cls.at(path, saved, watching, report)
+        run.warning = warning
+        return run
+
+    @classmethod
+    def at(
+        cls,
+        path: PathLike,
+        saved: SavedRun,
+        watching: Watching = Watching(),
+        report: Callable[[CleaningReport], None] = lambda report: None,
+        data: LabData | None = None,
+    ) -> LabRun:
+        """The run standing where a checkpoint, read from `path`, was written; as `resume`.
+
+        data: what it was trained on, where that has been read already
+        """
         try:
             settings = msgspec.convert(saved.description.settings, Settings)
             source: DataSource = msgspec.convert(saved.description.source, DataSource)
@@ -100,13 +117,11 @@ class LabRun:
             raise CheckpointError(
                 path, f"its settings are wrong ({error})", "settings of this version"
             ) from None
-        data = load(source, settings, report)
-        run = cls(data, settings, watching)
+        run = cls(data or load(source, settings, report), settings, watching)
         run._check(path, saved)
         run.trainer.go_to(saved.position)
         run.history = History(run.history.layers, saved.steps, saved.norms)
         run._start = time.perf_counter() - run.history.seconds
-        run.warning = warning
         return run
 
     def _check(self, path: PathLike, saved: SavedRun) -> None:

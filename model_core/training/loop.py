@@ -174,7 +174,7 @@ class Trainer:
 
     def _advance(self) -> Progress:
         recipe, model = self.recipe, self.model
-        tokenizer, batch = model.tokenizer, self._next_batch()
+        tokenizer, batch = model.tokenizer, self.next_batch()
         rate = learning_rate_at(
             self.step, recipe.learning_rate, recipe.warmup_steps, recipe.steps, recipe.final_share
         )
@@ -217,7 +217,8 @@ class Trainer:
         ):
             del self._finished[next(iter(self._finished))]
 
-    def _next_batch(self) -> Batch:
+    def next_batch(self) -> Batch:
+        """What the next step is taken on; it counts as taken from then on."""
         chosen = next(self._batches, None)
         if chosen is None:
             self._order_at_start = self._order.bit_generator.state

@@ -99,6 +99,20 @@ class GlassStep:
         """What is minimised, as a number."""
         return float(self.tape[self.target].value)
 
+    @cached_property
+    def loss_after(self) -> float:
+        """What is minimised, of the same batch with the same dropout masks, after the step."""
+        new = pack_projections({n: v.copy() for n, v in self.optimised.parameters.items()})
+        return float(self._taken_with(new)[self.target].value)
+
+    def _taken_with(self, parameters: Mapping[str, Array]) -> Tape:
+        model, recipe = self.model, self.recipe
+        plan = altered_plan(model.config, model.dtype, recipe.dropout, self.mistakes)
+        runner = Runner(model.config, parameters, model.dtype, recipe.dropout, plan)
+        tape = forward(runner, self.batch, stream_of(self.seed))
+        record_losses(tape, self.batch, recipe, model.tokenizer.pad_id)
+        return tape
+
     @property
     def counted(self) -> Array:
         """(B,T) True where a position counts in the loss."""
