@@ -17,12 +17,11 @@ from model_core.model import Model
 from model_core.parameters import initialise
 from model_core.runner import Runner
 from model_core.training import tasks
-from model_core.training.batching import Batch, Example, collate
 from model_core.training.evaluation import cross_head_facts, pair_matches
-from model_core.training.loop import Recipe, forward, record_losses
+from model_core.training.loop import forward, record_losses
 from model_core.training.tasks import dates, en_fr, numbers, reverse
 from model_core.training.tasks.measuring import numbered_examples
-from tests.core.task_data import sentences_of
+from tests.core.task_data import a_batch, sentences_of
 
 MILLION = 1_000_000
 SAMPLE = 300
@@ -123,22 +122,6 @@ def test_one_letter_more_than_in_training_is_warned_of(capsys: pytest.CaptureFix
 
 
 # Gradients
-
-
-def a_batch(name: str, model: Model) -> tuple[Batch, Recipe]:
-    """A few short training examples of the task, and its recipe."""
-    module = tasks.TASKS[name]
-    sentences = [module.sentence(np.random.default_rng(n)) for n in range(6)]
-    if name == "chat-zh":
-        words = model.tokenizer
-        sources = [words.encode_source(module.prompt(e)).ids for e in sentences]
-        examples = [
-            Example(s, words.encode_target(e.answer).ids)
-            for s, e in zip(sources, sentences, strict=True)
-        ]
-    else:
-        examples = numbered_examples(sentences, model)
-    return collate(examples, 0, 1, 2), module.recipe.RECIPE
 
 
 @pytest.mark.parametrize("dropped", [False, True], ids=["no dropout", "the same masks"])
