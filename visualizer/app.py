@@ -28,6 +28,7 @@ from visualizer.inquirer import Inquirer
 from visualizer.laboratory import Laboratory
 from visualizer.lenses.remarks import say_remarks, say_saved
 from visualizer.main_window import MainWindow
+from visualizer.pair_files import holds_pairs, offer_the_lab
 from visualizer.preparation import Preparation
 from visualizer.settings import PREFERENCES, Last, Settings, default_path
 from visualizer.state import AS_IT_IS, Choices, ModelEntry, Run, ViewState
@@ -203,6 +204,9 @@ class Session(QObject):
             self.store.dispatch(actions.forget_recent, str(self._asked_for))
         if self._fallback is not None:
             self.open(self._fallback)
+            return
+        if isinstance(self._asked_for, Path) and holds_pairs(self._asked_for):
+            self.store.dispatch(offer_the_lab, self._asked_for)
             return
         details = details.removeprefix(f"{name}: ") or str(self._asked_for)
         self.store.dispatch(

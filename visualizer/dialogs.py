@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from model_core.checkpoints import ENDINGS
 from visualizer.i18n import tr
+from visualizer.pair_files import PAIR_ENDINGS
 from visualizer.state import ViewState, reads_matrix
 
 FORMATS = {ending: name for name, ending in ENDINGS.items()}
@@ -52,7 +53,8 @@ def ask_for_arrays(parent: QWidget, suggestion: Path) -> Path | None:
 
 def ask_for_pairs(parent: QWidget) -> Path | None:
     """The file of pairs that the user picks to train on."""
-    filters = f"{tr('lab.file.filter')} (*.tsv *.csv *.jsonl *.txt);;{tr('ui.open.all')} (*)"
+    known = " ".join(f"*{ending}" for ending in PAIR_ENDINGS)
+    filters = f"{tr('lab.file.filter')} ({known});;{tr('ui.open.all')} (*)"
     name, _ = QFileDialog.getOpenFileName(parent, tr("lab.file.pick_title"), "", filters)
     return Path(name) if name else None
 

@@ -30,11 +30,12 @@ from PySide6.QtWidgets import (
 
 from model_core.bundled import resources
 from model_core.snippets import DATA_FILE
-from visualizer import actions, dialogs, fonts, i18n, keys
+from visualizer import actions, dialogs, fonts, i18n, keys, lab_actions
 from visualizer.asking import Asking
 from visualizer.cards import title_of
 from visualizer.copying import copied
 from visualizer.i18n import tr
+from visualizer.pair_files import goes_to_lab
 from visualizer.panels.base import COLOURS
 from visualizer.state import SCALES, ViewState, reads_matrix
 from visualizer.store import Store
@@ -316,9 +317,11 @@ class MainWindow(QWidget):
         QGuiApplication.clipboard().setText(text)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _dropped_file(event) is not None:
+        path = _dropped_file(event)
+        if path is not None:
             event.acceptProposedAction()
-            self.store.dispatch(actions.show_notice, "ui.drop")
+            key = "ui.drop.pairs" if self._is_for_lab(path) else "ui.drop"
+            self.store.dispatch(actions.show_notice, key)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         self.store.dispatch(actions.dismiss_notice)
@@ -328,7 +331,13 @@ class MainWindow(QWidget):
         self.store.dispatch(actions.dismiss_notice)
         if path is not None:
             event.acceptProposedAction()
-            self.openWanted.emit(path)
+            if self._is_for_lab(path):
+                self.store.dispatch(lab_actions.choose_file, path)
+            else:
+                self.openWanted.emit(path)
+
+    def _is_for_lab(self, path: Path) -> bool:
+        return goes_to_lab(path, self.stage.page.name == "train")
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closing.emit()

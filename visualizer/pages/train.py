@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from visualizer import dialogs, lab_actions, lab_orders
@@ -42,7 +42,6 @@ class TrainPage(Page):
         super().__init__(store, cell, parent)
         self.parts: dict[Step, QWidget] = {}
         self.stack = QStackedLayout(self)
-        self.setAcceptDrops(True)
         self.tools = QWidget(self)
         self.tools.setFixedHeight(0)
 
@@ -150,23 +149,3 @@ class TrainPage(Page):
         else:
             return False
         return True
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if dropped_pairs(event) is not None:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """A file dropped here is one of pairs, unless it ends like a checkpoint."""
-        path = dropped_pairs(event)
-        if path is not None:
-            event.acceptProposedAction()
-            self.store.dispatch(lab_actions.choose_file, path)
-
-
-def dropped_pairs(event: QDropEvent | QDragEnterEvent) -> Path | None:
-    """The one local file that is dragged, if it is none that is opened as a model."""
-    urls = event.mimeData().urls() if event.mimeData().hasUrls() else []
-    if len(urls) != 1 or not urls[0].isLocalFile():
-        return None
-    path = Path(urls[0].toLocalFile())
-    return None if path.suffix.lower() in (".safetensors", ".npz") else path

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from visualizer import actions, lab_orders
+from visualizer import actions, lab_actions, lab_orders
 from visualizer.i18n import tr
 from visualizer.lab_orders import UNFINISHED
 from visualizer.lenses.remarks import notice_details, notice_text
+from visualizer.pair_files import FOR_THE_LAB, offered_path
 from visualizer.panels.base import Panel
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.notice import NoticeBar
+
+# What some sentences can be answered with.
+ANSWERS = {
+    UNFINISHED: ("lab.unfinished.resume", "lab.unfinished.discard"),
+    FOR_THE_LAB: ("lab.take_there",),
+}
 
 
 class NoticePanel(Panel):
@@ -35,13 +42,16 @@ class NoticePanel(Panel):
         level = "info" if state.notice is None else state.notice.level
         text = notice_text(state.notice)
         self.bar.set_notice(text, level, notice_details(state.notice))
-        asked = state.notice is not None and state.notice.key == UNFINISHED
-        words = (tr("lab.unfinished.resume"), tr("lab.unfinished.discard")) if asked else ()
-        self.bar.set_answers(*words)
+        keys = ANSWERS.get("" if state.notice is None else state.notice.key, ())
+        self.bar.set_answers(*(tr(key) for key in keys))
         self.setVisible(bool(text))
 
     def _on_dismissed(self) -> None:
         self.store.dispatch(actions.dismiss_notice)
 
     def _on_answered(self, number: int) -> None:
+        path = offered_path(self.store.state)
+        if path is not None:
+            self.store.dispatch(lab_actions.choose_file, path)
+            return
         self.store.dispatch(lab_orders.discard if number else lab_orders.take_up)

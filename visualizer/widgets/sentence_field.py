@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QInputMethodEvent,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QLabel, QLineEdit, QListWidget, QWidget
 
 from visualizer import fonts
@@ -246,6 +252,13 @@ class SentenceField(QLineEdit):
             self._offer.setCurrentRow(max(min(row, self._offer.count() - 1), -1))
             return
         super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files go to the window: the field would take their names as text."""
+        if event.mimeData().hasUrls():
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._composing = bool(event.preeditString())

@@ -1,0 +1,119 @@
+"""Files dropped on the window or opened: pairs go to the training lab, models to the stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from tests.gui.live_window import WAIT, LiveWindow
+from visualizer import actions
+from visualizer.pair_files import goes_to_lab, holds_pairs
+
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+COPY = Qt.DropAction.CopyAction
+PAIRS = "".join(f"{a}{b}\t{b}{a}\n" for a in "abcd" for b in "efgh")
+
+
+@pytest.fixture
+def live(qtbot, tmp_path):
+    made = LiveWindow(qtbot, tmp_path)
+    made.session.laboratory.folder = tmp_path / "trainings"
+    made.open_small()
+    yield made
+    made.window.close()
+
+
+def dragged(path: Path) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    # as file managers do
+    data.setText(str(path))
+    return data
+
+
+def drop_on(widget: QWidget, path: Path) -> None:
+    """Qt itself finds the innermost widget that takes the file, and gives it the drop."""
+    data = dragged(path)
+    enter = QDragEnterEvent(QPoint(5, 5), COPY, data, LEFT, NONE)
+    QApplication.sendEvent(widget, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(widget, QDropEvent(QPointF(5, 5), COPY, data, LEFT, NONE))
+
+
+def pairs_file(folder: Path, name: str) -> Path:
+    path = folder / name
+    path.write_text(PAIRS, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["pairs.tsv", "pairs.csv", "pairs.jsonl", "PAIRS.TXT"])
+def test_the_endings_of_pairs_go_to_the_lab_from_everywhere(name):
+    assert goes_to_lab(Path(name), in_lab=False) and goes_to_lab(Path(name), in_lab=True)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "model.json", "worked.npz"])
+def test_a_checkpoint_is_opened_as_a_model_on_the_lab_too(name):
+    assert not goes_to_lab(Path(name), in_lab=False) and not goes_to_lab(Path(name), in_lab=True)
+
+
+def test_an_unknown_ending_is_meant_for_what_is_on_show():
+    assert goes_to_lab(Path("pairs.dat"), in_lab=True)
+    assert not goes_to_lab(Path("model.dat"), in_lab=False)
+
+
+def test_pairs_dropped_anywhere_open_the_lab_with_them(live, qtbot, tmp_path):
+    path = pairs_file(tmp_path, "swapped.tsv")
+    for place in (live.window.stage, live.window.header.field, live.window.map):
+        live.store.dispatch(actions.show_page, "record")
+        drop_on(place, path)
+        assert live.state.page == "train" and live.state.lab.step == "file"
+        assert live.state.notice is None
+    qtbot.waitUntil(lambda: live.state.lab.file.report is not None, timeout=WAIT)
+    assert live.state.lab.file.report.pairs == 16
+    assert live.state.model is not None
+
+
+def test_dragging_says_what_will_become_of_the_file(live, tmp_path):
+    said = []
+    for name in ("swapped.tsv", "model.safetensors"):
+        data = dragged(tmp_path / name)
+        live.window.dragEnterEvent(QDragEnterEvent(QPoint(5, 5), COPY, data, LEFT, NONE))
+        said.append(live.window.notice.bar.sentence.text())
+    assert "training lab" in said[0] and "checkpoint" in said[1]
+
+
+def test_pairs_that_are_opened_are_offered_to_the_lab(live, qtbot, tmp_path):
+    live.chosen = pairs_file(tmp_path, "swapped.txt")
+    model = live.state.model
+    live.window.browse()
+    qtbot.waitUntil(lambda: live.state.notice is not None, timeout=WAIT)
+    bar = live.window.notice.bar
+    assert "swapped.txt" in bar.sentence.text() and "training lab" in bar.sentence.text()
+    assert "checkpoint" not in bar.sentence.text() and live.state.model is model
+    shown = [button for button in bar.answers if button.isVisible()]
+    assert [button.text() for button in shown] == ["Take it there"]
+    shown[0].click()
+    assert live.state.page == "train" and live.state.notice is None
+    qtbot.waitUntil(lambda: live.state.lab.file.report is not None, timeout=WAIT)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "pairs"),
+    [
+        ("list", b"a\tb\nc\td\n", True),
+        ("lines", b'{"a": "b"}\n{"a": "c"}\n', True),
+        ("notes.md", b"# A title: with a colon\nand a line, with a comma\n", False),
+        ("broken.json", b'{"a": 1,\n"b": 2,\n', False),
+        ("binary.txt", bytes(range(256)), False),
+        ("empty.tsv", b"", False),
+    ],
+)
+def test_only_what_looks_like_pairs_is_offered(tmp_path, name, data, pairs):
+    path = tmp_path / name
+    path.write_bytes(data)
+    assert holds_pairs(path) is pairs
+    assert not holds_pairs(tmp_path / "missing.tsv")
