@@ -14,6 +14,7 @@ from visualizer.lenses.gradient_words import target_words
 from visualizer.lenses.labels import row_notes
 from visualizer.lenses.matrix import with_unit
 from visualizer.lenses.numbers import exact, unit_of
+from visualizer.lenses.offered import has_flow as has_flow
 from visualizer.lenses.reductions import row_norms
 from visualizer.lenses.stage import focus_row, shown_rows, words
 from visualizer.lenses.token_labels import token_labels
@@ -74,12 +75,6 @@ class Flow:
     owner: object = None
     target: str = ""
     unit: float = 1.0
-
-
-def has_flow(state: ViewState) -> bool:
-    """Whether the run has a residual stream: a lone attention has none."""
-    tape = current_tape(state)
-    return tape is not None and any("residual" in site for site in tape.sites)
 
 
 def is_flow_shown(state: ViewState) -> bool:

@@ -95,9 +95,6 @@ class AttentionPage(Page):
         self.linked.edgeClicked.connect(self._on_edge_clicked)
         self.linked.groundClicked.connect(self._on_ground)
 
-    def available(self, state: ViewState) -> bool:
-        return state.run is not None and state.run.tape is not None
-
     def retranslate(self) -> None:
         self.linked.describe(tr("linked.title"))
         self.empty.set_texts(tr("linked.nothing.title"), tr("linked.nothing"))

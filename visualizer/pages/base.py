@@ -49,10 +49,6 @@ class Page(Plain):
         self.tools: QWidget | None = None
         self.carriers: tuple[Canvas, ...] = ()
 
-    def available(self, state: ViewState) -> bool:
-        """Whether there is anything to show; where not, the record's page has the stage."""
-        return True
-
     def caption(self, state: ViewState) -> Caption | None:
         """The heading, the formula and the plain words above the page."""
         raise NotImplementedError

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 )
 
 from visualizer import chat_actions
-from visualizer.conversation import chat_rules
 from visualizer.i18n import tr
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.chat import EXAMPLES, chat_caption, invitations, limits, rules_said, talk
@@ -137,9 +136,6 @@ class ChatPage(Page):
         inside.setContentsMargins(*(round(part * em) for part in (0.8, 0.7, 0.5, 0.5)))
         inside.addWidget(lines)
         return frame
-
-    def available(self, state: ViewState) -> bool:
-        return chat_rules(state.model) is not None
 
     def caption(self, state: ViewState) -> Caption | None:
         return chat_caption(state)

@@ -20,7 +20,7 @@ from visualizer.lenses.pipeline_words import (
 )
 from visualizer.pages.base import Page
 from visualizer.pages.beam_part import BeamPart
-from visualizer.state import ViewState, current_token, reads_matrix
+from visualizer.state import ViewState, current_token
 from visualizer.store import Store
 from visualizer.widgets.cell_line import CellLine
 from visualizer.widgets.controls import Choice, card, push_button
@@ -122,9 +122,6 @@ class DecodingPage(Page):
         self.sort.chosen.connect(self._on_order)
         self.scale.chosen.connect(self._on_scale)
         self.halves.chosen.connect(self._on_half)
-
-    def available(self, state: ViewState) -> bool:
-        return state.model is not None and not reads_matrix(state.model)
 
     def caption(self, state: ViewState) -> Caption | None:
         return decoding_caption(state)

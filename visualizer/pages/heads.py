@@ -62,9 +62,6 @@ class HeadsPage(Page):
         self.heads.left.connect(self._on_left)
         self.heads.headClicked.connect(self._on_head_clicked)
 
-    def available(self, state: ViewState) -> bool:
-        return state.run is not None and state.run.tape is not None
-
     def retranslate(self) -> None:
         self.heads.describe(tr("heads.title"))
         self.heads.set_words(tr("heads.layer"), tr("heads.guided"))

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from visualizer import navigation
 from visualizer.i18n import tr
 from visualizer.lenses.caption import Caption
-from visualizer.lenses.flow import flow, flow_caption, has_flow
+from visualizer.lenses.flow import flow, flow_caption
 from visualizer.pages.base import Page
 from visualizer.state import ViewState
 from visualizer.store import Store
@@ -33,9 +33,6 @@ class LayersPage(Page):
         self.flow.cellHovered.connect(self._on_hovered)
         self.flow.left.connect(self._on_left)
         self.flow.recordClicked.connect(self._on_clicked)
-
-    def available(self, state: ViewState) -> bool:
-        return has_flow(state)
 
     def retranslate(self) -> None:
         self.flow.describe(tr("ui.stage"))

@@ -41,9 +41,6 @@ class LensPage(Page):
         self.cells.left.connect(self._on_left)
         self.cells.cellClicked.connect(self._on_clicked)
 
-    def available(self, state: ViewState) -> bool:
-        return has_lens(state)
-
     def retranslate(self) -> None:
         self.cells.describe(tr("lens.title"))
         self.cells.set_words(*(tr(key) for key in LEGEND))

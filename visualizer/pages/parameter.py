@@ -42,9 +42,6 @@ class ParameterPage(Page):
         self.heatmap.left.connect(self._on_left)
         self.heatmap.cellClicked.connect(self._on_clicked)
 
-    def available(self, state: ViewState) -> bool:
-        return parameter_caption(state) is not None
-
     def retranslate(self) -> None:
         self.heatmap.describe(tr("ui.stage"))
         self.heatmap.set_zoom_words(zoom_words())

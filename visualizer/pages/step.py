@@ -207,9 +207,6 @@ class StepPage(Page):
 
     # Drawing.
 
-    def available(self, state: ViewState) -> bool:
-        return step_actions.can_step(state)
-
     def caption(self, state: ViewState) -> Caption | None:
         return said.step_caption(state)
 

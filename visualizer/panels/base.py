@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from visualizer.navigation import current_index
@@ -34,6 +35,8 @@ class Panel(Plain):
         self.carriers: tuple[Canvas, ...] = ()
         # what has changed while nobody saw the panel; None while it is seen
         self._missed: frozenset[str] | None = None
+        # of the run and the step that the carriers have been set to
+        self.stamp = (-1, -1)
         store.changed.connect(self._on_changed)
 
     # What a panel overrides.
@@ -83,6 +86,20 @@ class Panel(Plain):
         for canvas in canvases:
             canvas.set_ground(role)
 
+    def dress(self, keys: QWidget, *late: QWidget) -> None:
+        """Give widgets that come late the colours, and the keys' way, that the others were given.
+
+        keys: who takes the keys when what is painted is clicked
+        """
+        theme = theme_of(self.store.state)
+        for widget in late:
+            for child in (widget, *widget.findChildren(QWidget)):
+                if hasattr(child, "set_theme"):
+                    child.set_theme(theme)
+                if isinstance(child, Canvas):
+                    child.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+                    child.setFocusProxy(keys)
+
     def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
         seen = fields & (self.watches | LOOK)
         if seen and self._missed is not None:
@@ -93,15 +110,15 @@ class Panel(Plain):
     def _show(self, state: ViewState, fields: frozenset[str]) -> None:
         if fields & COLOURS:
             theme = theme_of(state)
-            self.set_theme(theme)
-            for child in self.findChildren(QWidget):
-                if hasattr(child, "set_theme"):
-                    child.set_theme(theme)
+            for widget in (self, *self.findChildren(QWidget)):
+                if hasattr(widget, "set_theme"):
+                    widget.set_theme(theme)
         if "language" in fields:
             self.retranslate()
         self.draw(state, fields)
         if fields & PLACE:
             index = current_index(state)
-            stamp = (-1 if state.run is None else state.run.number, -1 if index is None else index)
+            number = -1 if state.run is None else state.run.number
+            self.stamp = (number, -1 if index is None else index)
             for canvas in self.carriers:
-                canvas.take_stamp(stamp)
+                canvas.take_stamp(self.stamp)

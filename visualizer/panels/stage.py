@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -16,19 +16,11 @@ from visualizer.inquiries.audit import audit_key, current_audit
 from visualizer.lenses.badges import badges
 from visualizer.lenses.caption import Caption, Chip, chips, run_message
 from visualizer.lenses.check import can_check, check_text
+from visualizer.lenses.offered import is_offered
 from visualizer.lenses.target_choice import target_choice
 from visualizer.menus import Menu
-from visualizer.pages.attention import AttentionPage
+from visualizer.pages import PAGES, Pages, is_imported, page_class
 from visualizer.pages.base import Page
-from visualizer.pages.chat import ChatPage
-from visualizer.pages.decoding import DecodingPage
-from visualizer.pages.heads import HeadsPage
-from visualizer.pages.layers import LayersPage
-from visualizer.pages.lens import LensPage
-from visualizer.pages.parameter import ParameterPage
-from visualizer.pages.record import RecordPage
-from visualizer.pages.step import StepPage
-from visualizer.pages.train import TrainPage
 from visualizer.panels.base import Panel
 from visualizer.state import (
     FIELDS,
@@ -64,18 +56,8 @@ WATCHED = POINTER | {
 AHEAD = frozenset({"inputs", "bench", "lab", "tree", "growing", "paths", "hypothesis"})
 # What may change without the heading and the words above the page being read anew.
 QUIET = POINTER | {"selected", "editing", "audit", "difference", "check"}
-PAGES: tuple[type[Page], ...] = (
-    RecordPage,
-    LayersPage,
-    AttentionPage,
-    HeadsPage,
-    LensPage,
-    DecodingPage,
-    StepPage,
-    ChatPage,
-    TrainPage,
-    ParameterPage,
-)
+# How long nothing must happen before a page is made that may be looked at next, in milliseconds.
+QUIET_TIME = 150
 # The pages that have a tab of their own, and those that belong under another's.
 TABS: tuple[PageName, ...] = (
     "chat",
@@ -121,18 +103,15 @@ class StagePanel(Panel):
         self.cell = CellLine()
         self.badges = BadgeRow()
         self._chips: tuple[Chip, ...] = ()
-        self.pages: dict[PageName, Page] = {}
         self.body = PageStack()
         self.tools = ToolStack()
         self.tools.addWidget(self.ops)
-        for kind in PAGES:
-            page = kind(store, self.cell, self)
-            page.left.connect(self.setFocus)
-            self.pages[kind.name] = page
-            self.body.addWidget(page)
-            if page.tools is not None:
-                self.tools.addWidget(page.tools)
+        self.pages = Pages(self._made)
         self.page = self.pages["record"]
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(QUIET_TIME)
+        self._idle.timeout.connect(self._make_ahead)
 
         second = QHBoxLayout()
         second.setSpacing(round(em))
@@ -166,7 +145,6 @@ class StagePanel(Panel):
         column.addWidget(self.lower)
         self.ground("page", self.tabs, self.breadcrumb, self.formula, self.ops, self.words)
         self.ground("surface", self.cell, self.badges, self.checked)
-        self.carriers = tuple(c for page in self.pages.values() for c in page.carriers)
         self.tabs.pageChosen.connect(self._on_page)
         self.tabs.showingChosen.connect(self._on_showing)
         self.tabs.backWanted.connect(self._on_back)
@@ -200,9 +178,46 @@ class StagePanel(Panel):
         for page in self.pages.values():
             page.retranslate()
 
+    # Pages.
+
+    def _made(self, kind: type[Page]) -> Page:
+        """A page of its kind, as if it had been there from the first."""
+        page = kind(self.store, self.cell, self)
+        page.left.connect(self.setFocus)
+        self.body.addWidget(page)
+        late = [page]
+        if page.tools is not None:
+            self.tools.addWidget(page.tools)
+            late.append(page.tools)
+        self.carriers += page.carriers
+        page.retranslate()
+        self.dress(self, *late)
+        for canvas in page.carriers:
+            canvas.take_stamp(self.stamp)
+        return page
+
+    def _make_ahead(self) -> None:
+        """Import a page that can be looked at next, then make it, while nothing else happens."""
+        state = self.store.state
+        late = [name for name in PAGES if name not in self.pages and is_offered(state, name)]
+        if not late:
+            return
+        if is_imported(late[0]):
+            with self.store.drawing():
+                self.pages[late[0]]
+        else:
+            page_class(late[0])
+        self._idle.start()
+
+    def retire(self) -> None:
+        self._idle.stop()
+        super().retire()
+
     # Drawing.
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
+        if state.run is not None:
+            self._idle.start()
         page = self._page_of(state)
         if page is not self.page:
             self.page, fields = page, FIELDS
@@ -236,12 +251,11 @@ class StagePanel(Panel):
         self.ops.setSizePolicy(policy)
 
     def _page_of(self, state: ViewState) -> Page:
-        page = self.pages.get(state.page)
-        usable = page is not None and page.available(state)
-        return page if page is not None and usable else self.pages["record"]
+        usable = state.page in PAGES and is_offered(state, state.page)
+        return self.pages[state.page if usable else "record"]
 
     def _draw_tabs(self, state: ViewState) -> None:
-        shown = [name for name in TABS if name in self.pages and self.pages[name].available(state)]
+        shown = [name for name in TABS if is_offered(state, name)]
         here = UNDER.get(self.page.name, self.page.name)
         self.tabs.set_tabs(
             tuple((name, tr(f"page.{name}")) for name in shown),
