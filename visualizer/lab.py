@@ -46,13 +46,14 @@ class FileImport:
     """A file of pairs that is looked at.
 
     look: as it would be read; None until that is known; report: of all its lines, once read
-    refusal: why it cannot be read as wished
+    suited: settings to start from, once read    refusal: why it cannot be read as wished
     """
 
     path: str
     reading: Reading
     look: Look | None = None
     report: CleaningReport | None = None
+    suited: Settings | None = None
     refusal: str = ""
 
 
@@ -85,6 +86,9 @@ class Shot:
     """What a snapshot makes of the probe sentence.
 
     attentions: (H,·,·) weights by site; rows, columns: tokens that decoder and encoder read
+    predicted: the token that each row of the decoder gave; probabilities: how likely each was
+    is_ended: whether the last of them ends the output and is no part of its text
+    telling: (H,) by site of a cross-attention, how much its rows tell the source's tokens apart
     """
 
     step: int
@@ -96,6 +100,8 @@ class Shot:
     output: str
     probabilities: tuple[float, ...] = ()
     expected: str | None = None
+    is_ended: bool = False
+    telling: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def is_right(self) -> bool:
@@ -138,6 +144,9 @@ class Training:
     too_long: int = 0
     n_parameters: int = 0
     n_bytes: int = 0
+    # after which step it was saved last, and where
+    saved_step: int | None = None
+    checkpoint: str = ""
     # why it ended before its time, as the core says it, and what there is to know beyond that
     reason: str = ""
     details: str = ""
@@ -173,7 +182,7 @@ class Lab:
 
     shown: the step of the snapshot that is looked at, None follows the newest
     marked: the one it is compared with, None the first
-    site: whose attention the film shows; head from 0
+    attention, layer, head: whose attention the film shows, from 0; is_chosen: by the user
     shots: what snapshots make of the probe, for as long as it is this one
     unfinished: a training that was not ended properly and can go on
     """
@@ -188,6 +197,7 @@ class Lab:
     attention: Attention = "cross"
     layer: int = 0
     head: int = 0
+    is_chosen: bool = False
     probe: str = ""
     expected: str | None = None
     shots: tuple[Shot, ...] = ()

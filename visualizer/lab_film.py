@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from model_core.chat import source_of
 from visualizer.cards import bundled_title
 from visualizer.i18n import has, tr
@@ -127,6 +129,7 @@ def shot_of(model: Model, step: int, probe: str, expected: str | None) -> Shot:
     done = model.generate(probe, max_new_tokens=_longest(model, expected))
     tape = done.tape
     sites = [site for site in tape.sites if site.endswith(ATTENTIONS)]
+    crosses = [site for site in sites if site.endswith(ATTENTIONS[0])]
     return Shot(
         step,
         probe,
@@ -135,8 +138,25 @@ def shot_of(model: Model, step: int, probe: str, expected: str | None) -> Shot:
         tuple(tape.predicted_tokens),
         tuple(tape.source_tokens),
         done.text,
-        expected=expected,
+        tuple(float(step.distribution.probabilities[step.id]) for step in done.steps),
+        expected,
+        done.finished,
+        {site: telling_heads(tape[site].value[0]) for site in crosses},
     )
+
+
+def telling_heads(weights: np.ndarray) -> np.ndarray:
+    """How much the rows of each head tell the keys apart, from 0 to nearly 1.
+
+    Sharpness less sink, two of the core's facts: 0 for a head that reads all keys alike, and for
+    one whose rows all read the same key; more where each row reads one that others do not.
+
+    weights: (H,T,S)    returns: (H,)
+    """
+    from model_core.attention_facts import means, row_facts, sinks
+
+    facts = row_facts(weights, own_tokens=False)
+    return np.asarray(means(facts)["sharpness"] - sinks(weights, facts.counted)[0])
 
 
 def _longest(model: Model, expected: str | None) -> int | None:

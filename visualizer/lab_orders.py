@@ -30,6 +30,8 @@ from visualizer.state import ModelEntry, Station, ViewState
 # The notice that offers to go on with a training.
 UNFINISHED = "notice.unfinished"
 Command = Literal["pause", "resume", "one_batch", "stop"]
+# By so much another head has to tell more than the one on show to take its place.
+LEAD = 0.1
 
 # Orders.
 
@@ -92,6 +94,7 @@ def fresh(lab: Lab, training: Training) -> Lab:
         attention="cross",
         layer=0,
         head=0,
+        is_chosen=False,
     )
 
 
@@ -191,7 +194,29 @@ def take_shots(state: ViewState, number: int, probe: str, shots: tuple[Shot, ...
         return state
     alive = set(snapshot_steps(lab))
     kept = {shot.step: shot for shot in (*lab.shots, *shots) if shot.step in alive}
-    return with_lab(state, shots=tuple(kept[step] for step in sorted(kept)))
+    found = replace(lab, shots=tuple(kept[step] for step in sorted(kept)))
+    return replace(state, lab=with_telling_head(found))
+
+
+def with_telling_head(lab: Lab) -> Lab:
+    """The film is of the cross-attention head that tells most, as the newest snapshot has it.
+
+    Not where the user has chosen a head, or the training guides one: that one is shown then.
+    """
+    training = lab.training
+    if lab.is_chosen or not lab.shots or training is None:
+        return lab
+    if training.subject.settings.alignment_loss or lab.attention != "cross":
+        return lab
+    heads = [
+        (float(value), int(site.split(".")[2]), head)
+        for site, values in lab.shots[-1].telling.items()
+        for head, value in enumerate(values)
+    ]
+    here = next((value for value, *place in heads if place == [lab.layer, lab.head]), 0.0)
+    best, layer, head = max(heads, default=(0.0, lab.layer, lab.head))
+    # two that tell about as much do not take turns
+    return replace(lab, layer=layer, head=head) if best > here + LEAD else lab
 
 
 def refuse_probe(state: ViewState, probe: str, reason: str) -> ViewState:
@@ -268,22 +293,24 @@ def set_attention(state: ViewState, attention: Attention) -> ViewState:
     if attention == lab.attention or lab.training is None or lab.training.config is None:
         return state
     layer = min(lab.layer, depth(lab, attention) - 1)
-    return with_lab(state, attention=attention, layer=layer)
+    return with_lab(state, attention=attention, layer=layer, is_chosen=True)
 
 
 def set_layer(state: ViewState, layer: int) -> ViewState:
     lab = state.lab
     if not 0 <= layer < depth(lab, lab.attention) or layer == lab.layer:
         return state
-    return with_lab(state, layer=layer)
+    return with_lab(state, layer=layer, is_chosen=True)
 
 
 def set_head(state: ViewState, head: int) -> ViewState:
     lab = state.lab
     config = lab.training.config if lab.training is not None else None
-    if config is None or not 0 <= head < config.n_heads or head == lab.head:
+    if config is None or not 0 <= head < config.n_heads:
         return state
-    return with_lab(state, head=head)
+    if head == lab.head and lab.is_chosen:
+        return state
+    return with_lab(state, head=head, is_chosen=True)
 
 
 def depth(lab: Lab, attention: Attention) -> int:

@@ -95,7 +95,7 @@ def test_every_number_shown_is_the_events(qtbot, bench):
     below = lab_words.line_below(training)
     assert "gradient norm 6.41 → clipped 1.00" in below
     assert "update / weight 1.0e-3" in below
-    assert "snapshots 1 " in below and "of 64" in below
+    assert "snapshots 1 " in below and "of 64 MB" in below
     loss, exact, rate = lab_charts.charts(training)
     raw, _, held = loss.lines
     assert raw.x.tolist() == [1, 2, 3, 4]
@@ -103,8 +103,8 @@ def test_every_number_shown_is_the_events(qtbot, bench):
     assert (held.x.tolist(), held.y.tolist()) == ([4], [2.5])
     assert exact.lines[0].y.tolist() == [pytest.approx(3 / 7)]
     assert exact.lines[0].now == "3 of 7"
-    assert rate.lines[0].y.tolist() == [1e-3 * n for n in (1, 2, 3, 4)]
-    assert rate.lines[1].y.tolist() == [2.41 + n for n in (1, 2, 3, 4)]
+    assert rate.lines[0].y.tolist() == [2.41 + n for n in (1, 2, 3, 4)]
+    assert rate.lines[2].y.tolist() == [1e-3 * n for n in (1, 2, 3, 4)]
     assert [s.output for s in lab_words.samples(training)] == ["t4 t6", "t6"]
     bars = lab_words.norm_bars(training, 1)
     assert [(b.label, b.parameters, b.update) for b in bars] == [

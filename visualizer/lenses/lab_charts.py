@@ -86,7 +86,6 @@ def exact_chart(training: Training) -> Chart:
         1.0,
         last_step(training),
         training.step,
-        legend_below=True,
         key=("exact", *_key(training)),
     )
 
@@ -97,12 +96,28 @@ def rate_chart(training: Training) -> Chart:
     finite = norm[np.isfinite(norm)]
     # a rare spike would press all else to the ground; it is cut off at the top
     high = nice(1.1 * float(np.percentile(finite, 99))) if finite.size else 1.0
-    most = max(float(rate.max()), 1e-12) if rate.size else 1.0
+    most = nice(float(rate.max())) if rate.size else 1.0
     lines = (
-        ChartLine(tr("lab.curve.rate"), "accent", x, rate, _now(rate, "{:.2e}"), most * 1.1),
-        ChartLine(tr("lab.curve.norm"), "encoder", x, norm, _now(norm, "{:.2f}")),
+        ChartLine(
+            tr("lab.curve.norm"),
+            "encoder",
+            x,
+            norm,
+            _now(norm, "{:.2f}"),
+            brief=tr("lab.curve.norm.brief"),
+        ),
         ChartLine(tr("lab.curve.clipped"), "decoder", x, clipped, _now(clipped, "{:.2f}")),
+        ChartLine(
+            tr("lab.curve.rate"),
+            "accent",
+            x,
+            rate,
+            f"{rate[-1]:.2e}" if rate.size else "",
+            most,
+            tr("lab.curve.rate.brief"),
+        ),
     )
+    right = tuple((n / 4, f"{most * n / 4:.3g}") for n in range(5)) if rate.size else ()
     ticks = tuple((high * n / 4, three_digits(high * n / 4)) for n in range(5))
     return Chart(
         tr("lab.chart.rate"),
@@ -112,6 +127,8 @@ def rate_chart(training: Training) -> Chart:
         high,
         last_step(training),
         training.step,
+        right=right,
+        colours=("encoder", "accent"),
         key=("rate", *_key(training)),
     )
 

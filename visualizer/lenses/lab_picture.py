@@ -13,8 +13,8 @@ EMPTY = np.zeros(0)
 class ChartLine:
     """One curve: its name, the theme's colour, its points; what it is now stands behind its name.
 
-    axis: its points lie between 0 and `most` of an axis of their own, without ticks; None for the
-    axis of the chart
+    brief: a shorter name for narrow places, "" for the same
+    most: its points lie between 0 and this on the axis at the right; None for the one at the left
     """
 
     label: str
@@ -23,6 +23,7 @@ class ChartLine:
     y: np.ndarray = field(default_factory=lambda: EMPTY)
     now: str = ""
     most: float | None = None
+    brief: str = ""
     faint: bool = False
     dots: bool = False
 
@@ -32,7 +33,8 @@ class Chart:
     """Curves over the steps of a training, 0 to `last`; `here` is the step they have come to.
 
     ticks: what is written beside the axis, and where; log: whether equal ratios take equal room
-    legend_below: whether the names of the curves stand at the bottom, for curves that rise
+    right: the same of a second axis at the right, from 0 to 1; each axis has its curves' colour
+    then, `colours` of the left and of the right one
     key: equal for charts that look the same
     """
 
@@ -44,7 +46,8 @@ class Chart:
     last: int
     here: int
     log: bool = False
-    legend_below: bool = False
+    right: tuple[tuple[float, str], ...] = ()
+    colours: tuple[str, str] = ("muted", "muted")
     key: tuple = ()
 
 
@@ -52,7 +55,9 @@ class Chart:
 class Frame:
     """A picture of the film: the attention of one head (T,S) after a step, and the output then.
 
-    mark: "" or the letter under which two frames are compared
+    mark: "" or the letter under which two frames are compared; expected: None if nobody knows
+    tokens: of the output, one by one; sure: with what probability the model chose each; is_ended:
+    whether the last one ends it
     """
 
     step: int
@@ -64,6 +69,33 @@ class Frame:
     mark: str = ""
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    expected: str | None = None
+    tokens: tuple[str, ...] = ()
+    sure: tuple[float, ...] = ()
+    is_ended: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a picture yet; of some snapshots it is still to come."""
+        return bool(self.weights.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """The frame that is looked at, with words for all there is in it.
+
+    expected: "" where nobody knows; hint: what rows and columns are
+    row_title, token_title, sure_title: what stands above each
+    cell: what a cell says, with {row}, {column} and {weight} to be put in
+    """
+
+    frame: Frame
+    expected: str
+    hint: str
+    row_title: str
+    token_title: str
+    sure_title: str
+    cell: str
 
 
 @dataclass(frozen=True)

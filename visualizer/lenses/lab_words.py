@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from visualizer.i18n import has, tr
 from visualizer.lab import (
     Lab,
@@ -16,11 +18,12 @@ from visualizer.lab import (
     site_of,
     snapshot_steps,
 )
+from visualizer.lab_film import due_steps
 from visualizer.lab_film import task_name as task_name
 from visualizer.lenses.lab_charts import three_digits
 from visualizer.lenses.lab_form import bytes_text, duration_text
-from visualizer.lenses.lab_picture import Frame, NormBar, Sample
-from visualizer.lenses.token_labels import token_labels
+from visualizer.lenses.lab_picture import Detail, Frame, NormBar, Sample
+from visualizer.lenses.token_labels import NOTHING, token_labels
 from visualizer.reasons import translated
 
 
@@ -84,7 +87,7 @@ def line_below(training: Training, short: bool = False) -> str:
                 f"lab.below.snapshots{form}",
                 n=len(training.snapshots),
                 used=bytes_text(training.bytes_kept),
-                budget=f"{training.budget / 2**20:.0f}",
+                budget=bytes_text(training.budget),
             )
         )
     return " · ".join(parts)
@@ -121,11 +124,42 @@ def plain(title: str) -> str:
 
 
 def frames(lab: Lab, room: int) -> tuple[Frame, ...]:
-    """The film as far as its pictures are known."""
-    here = nearest(known_steps(lab), shown_step(lab))
-    chosen = chosen_steps(snapshot_steps(lab), room, here)
-    found = (frame_at(lab, step, step == here, "") for step in chosen)
-    return tuple(frame for frame in found if frame is not None)
+    """The film; a frame whose picture is not known yet keeps its place. () before the first."""
+    known = known_steps(lab)
+    here = nearest(known, shown_step(lab))
+    if here is None:
+        return ()
+    chosen = chosen_steps(tuple(sorted({*due_steps(lab), *known})), room, here)
+    found = (frame_at(lab, step, step == here, "") or coming(step) for step in chosen)
+    return tuple(found)
+
+
+def coming(step: int) -> Frame:
+    """A frame without a picture so far."""
+    return Frame(step, tr("lab.film.step", n=f"{step:,}"), np.zeros((0, 0)), "")
+
+
+def detail(lab: Lab) -> Detail | None:
+    """The frame that is looked at, with its words; None where there is none yet."""
+    frame = frame_at(lab, nearest(known_steps(lab), shown_step(lab)), True, "")
+    if frame is None:
+        return None
+    return Detail(
+        frame,
+        expected_words(frame),
+        tr(f"lab.detail.hint.{lab.attention}"),
+        tr("lab.detail.rows"),
+        tr("lab.detail.tokens"),
+        tr("lab.detail.sure"),
+        tr("lab.detail.cell"),
+    )
+
+
+def expected_words(frame: Frame) -> str:
+    """What should have come, "" where nobody knows."""
+    if frame.expected is None:
+        return ""
+    return tr("lab.detail.expected", text=frame.expected or NOTHING)
 
 
 def known_steps(lab: Lab) -> tuple[int, ...]:
@@ -160,6 +194,10 @@ def frame_at(lab: Lab, step: int | None, chosen: bool, mark: str) -> Frame | Non
         mark,
         rows,
         columns,
+        shot.expected,
+        token_labels(shot.predicted),
+        shot.probabilities,
+        shot.is_ended,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
@@ -21,12 +23,15 @@ from visualizer.pages.train_file import Picker
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.controls import card, push_button
+from visualizer.widgets.film_detail import FilmDetail
 from visualizer.widgets.film_pair import FilmPair
 from visualizer.widgets.film_strip import FilmStrip, Scrubber
 from visualizer.widgets.lab_tables import NormTable, SampleTable
 from visualizer.widgets.section_switch import SectionSwitch
 
 VIEWS = ("film", "pair", "tables")
+# Shares of the width: of the strip and of the frame that is looked at.
+SHARES = (58, 42)
 
 
 class FilmPart(QWidget):
@@ -46,7 +51,8 @@ class FilmPart(QWidget):
         self.probe_label.setProperty("role", "muted")
         self.site, self.head = Picker(), Picker()
         self.open, self.save, self.swap = push_button(), push_button(), push_button(kind="quiet")
-        self.strip, self.pair, self.scrubber = FilmStrip(), FilmPair(), Scrubber()
+        self.strip, self.detail = FilmStrip(), FilmDetail()
+        self.pair, self.scrubber = FilmPair(), Scrubber()
         self.samples = tuple(SampleTable() for _ in range(2))
         self.norms = tuple(NormTable() for _ in range(2))
         column = QVBoxLayout(self)
@@ -54,9 +60,10 @@ class FilmPart(QWidget):
         column.setSpacing(round(0.4 * em))
         head = QHBoxLayout()
         head.setSpacing(round(0.5 * em))
-        head.addWidget(self.switch, 1)
+        head.addWidget(self.switch)
+        head.addStretch(1)
         head.addWidget(self.probe_label)
-        head.addWidget(self.probe)
+        head.addWidget(self.probe, 3)
         head.addWidget(self.site)
         head.addWidget(self.head)
         head.addWidget(self.swap)
@@ -66,20 +73,22 @@ class FilmPart(QWidget):
         frame, inside = card(self)
         inside.setSpacing(round(0.4 * em))
         self.stack = QStackedLayout()
-        inside.addLayout(self.stack, 3)
-        self.stack.addWidget(self.strip)
+        inside.addLayout(self.stack, 1)
+        self.below = self._made_tables(1)
+        self.stack.addWidget(self._made_film())
         self.stack.addWidget(self.pair)
         self.stack.addWidget(self._made_tables(0))
         inside.addWidget(self.scrubber)
-        self.below = self._made_tables(1)
-        inside.addWidget(self.below, 2)
         column.addWidget(frame, 1)
-        self.probe.setMinimumWidth(round(15 * em))
-        self.site.setMinimumContentsLength(21)
+        self.probe.setMinimumWidth(round(8 * em))
+        self.probe.setMaximumWidth(round(30 * em))
+        self.site.setMinimumContentsLength(17)
         self.head.setMinimumContentsLength(5)
         self.switch.set_ground("page")
-        for canvas in (self.strip, self.pair, self.scrubber, *self.samples, *self.norms):
+        for canvas in (self.strip, self.detail, self.pair, self.scrubber):
             canvas.set_ground("surface")
+        for table in (*self.samples, *self.norms):
+            table.set_ground("surface")
         self.strip.count_changed = self._on_room
         self.switch.chosen.connect(self._on_view)
         self.strip.frameClicked.connect(self._on_step)
@@ -93,6 +102,18 @@ class FilmPart(QWidget):
         self.save.clicked.connect(self._on_save)
         self.swap.clicked.connect(self._on_swap)
         self.probe.installEventFilter(self)
+
+    def _made_film(self) -> QWidget:
+        """The strip with what has room below it, and at the right the frame that is looked at."""
+        both, left = QWidget(self), QVBoxLayout()
+        row = QHBoxLayout(both)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(round(1.6 * self.em))
+        left.addWidget(self.strip, 3)
+        left.addWidget(self.below, 2)
+        row.addLayout(left, SHARES[0])
+        row.addWidget(self.detail, SHARES[1])
+        return both
 
     def _made_tables(self, number: int) -> QWidget:
         both = QWidget(self)
@@ -115,25 +136,31 @@ class FilmPart(QWidget):
             button.setToolTip(tr(f"lab.film.{name}.tip"))
         self.scrubber.describe(tr("lab.film.scrubber"))
 
-    def draw(self, state: ViewState, roomy: bool) -> None:
+    def set_roomy(self, roomy: bool) -> None:
+        """Whether there is room for the tables below the film."""
+        self.below.setVisible(roomy)
+
+    def draw(self, state: ViewState) -> None:
         lab, training = state.lab, state.lab.training
         assert training is not None
         here = VIEWS.index(lab.view)
         titles = tuple(tr(f"lab.view.{name}") for name in VIEWS)
         steps = snapshot_steps(lab)
         known = lab_words.nearest(lab_words.known_steps(lab) or steps, shown_step(lab))
-        note = "" if known is None else tr("lab.film.step", n=f"{known:,}")
-        self.switch.set_titles(titles, here, note)
+        # the other two say it beside their pictures
+        told = known is not None and lab.view == "tables"
+        self.switch.set_titles(titles, here, tr("lab.film.step", n=f"{known:,}") if told else "")
+        wide = self.switch.title_rect(len(VIEWS) - 1).right() + (7 * self.em if told else 0)
+        self.switch.setFixedWidth(math.ceil(wide))
         self.stack.setCurrentIndex(here)
-        tables = lab.view == "tables"
-        self.below.setVisible(roomy and not tables)
-        self.scrubber.setVisible(not tables)
+        self.scrubber.setVisible(lab.view != "tables")
         if lab.view == "film":
-            frames = lab_words.frames(lab, self.strip.room_for())
-            self.strip.set_frames(frames, self._waiting(lab))
+            self._draw_frames(lab)
         elif lab.view == "pair":
             pair = lab_words.pair(lab)
-            self.pair.set_pair(pair, tr("lab.pair.difference"), tr("lab.pair.empty"))
+            expected = lab_words.expected_words(pair[0]) if pair else ""
+            words = tr("lab.pair.difference"), tr("lab.pair.empty"), tr("lab.detail.cell")
+            self.pair.set_pair(pair, *words, expected)
         self.swap.setVisible(lab.view == "pair")
         self.scrubber.set_steps(steps, known or 0)
         self._draw_choices(state)
@@ -147,6 +174,13 @@ class FilmPart(QWidget):
         self.open.setEnabled(known is not None)
         self.save.setEnabled(known is not None)
 
+    def _draw_frames(self, lab: Lab) -> None:
+        frames = lab_words.frames(lab, self.strip.room_for())
+        self.strip.set_frames(frames, self._waiting(lab))
+        shown = lab_words.detail(lab)
+        self.detail.set_detail(shown)
+        self.detail.setVisible(shown is not None)
+
     def _waiting(self, lab: Lab) -> str:
         if lab.training is not None and not lab.probe and lab.training.is_over:
             return tr("lab.film.none")
@@ -158,6 +192,8 @@ class FilmPart(QWidget):
         if not self.probe.hasFocus():
             self.probe.setText(lab.probe)
             self.probe.setCursorPosition(0)
+        for picker in (self.site, self.head):
+            picker.setVisible(config is not None)
         if config is None:
             return
         sites = []
@@ -176,8 +212,7 @@ class FilmPart(QWidget):
         training = self.store.state.lab.training
         if training is not None and self.isVisible():
             with self.store.drawing() as state:
-                frames = lab_words.frames(state.lab, self.strip.room_for())
-                self.strip.set_frames(frames, self._waiting(state.lab))
+                self._draw_frames(state.lab)
 
     def _on_view(self, number: int) -> None:
         self.store.dispatch(lab_orders.set_view, VIEWS[number])

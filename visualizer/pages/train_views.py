@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from visualizer import fonts, lab_actions, lab_orders
@@ -109,10 +110,21 @@ class TrainingPart(QWidget):
         )
         for chart, shown in zip(self.charts, lab_charts.charts(training), strict=True):
             chart.set_chart(shown)
-        self.film.draw(state, self.height() >= ROOMY * self.em)
+        self.film.draw(state)
         self._draw_commands(lab, training)
-        self.line.set_text(lab_words.line_below(training, self.width() < WIDE * self.em))
+        self._fit(training)
         self.line.setToolTip(lab_words.line_below(training))
+
+    def _fit(self, training: Training) -> None:
+        """What there is more or less of with the room."""
+        self.film.set_roomy(self.height() >= ROOMY * self.em)
+        self.line.set_text(lab_words.line_below(training, self.width() < WIDE * self.em))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        training = self.store.state.lab.training
+        if training is not None:
+            self._fit(training)
+        super().resizeEvent(event)
 
     def _draw_commands(self, lab: Lab, training: Training) -> None:
         said = [] if not training.reason else [lab_words.said(training.reason)]

@@ -11,11 +11,27 @@ from visualizer import fonts
 from visualizer.lenses.lab_picture import Frame
 from visualizer.theme import Theme
 from visualizer.widgets import figures
-from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, Face, write
-from visualizer.widgets.film_strip import attention_image, draw_attention, frame_around
+from visualizer.widgets.canvas import LEFT, Canvas, write
+from visualizer.widgets.film_labels import (
+    LINE,
+    OVERHANG,
+    attention_image,
+    cell_at,
+    cell_rect,
+    draw_attention,
+    draw_sureness,
+    frame_around,
+    named,
+    upright_height,
+    write_columns,
+    write_rows,
+)
 from visualizer.widgets.heatmap_cells import as_image, colour_indices
+from visualizer.widgets.verdict import draw_verdict
 
-GAP = 1.6
+# In parts of the font's size: between two pictures, above and below each, the tallest row.
+GAP, HEAD, BELOW, TALLEST_ROW = 1.6, 1.6, 4.2, 2.4
+LABEL = 0.76
 
 
 class FilmPair(Canvas):
@@ -30,12 +46,18 @@ class FilmPair(Canvas):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
         self._frames: tuple[Frame, ...] = ()
-        self._title = self._empty = ""
+        self._title = self._empty = self._words = self._expected = ""
         self._cell: tuple[int, int] | None = None
 
-    def set_pair(self, frames: tuple[Frame, ...], difference: str, empty: str) -> None:
-        """difference: the title of the third picture; empty: what is said without two frames"""
+    def set_pair(
+        self, frames: tuple[Frame, ...], difference: str, empty: str, cell: str, expected: str = ""
+    ) -> None:
+        """difference: the title of the third picture; empty: what is said without two frames
+
+        cell: what a cell says, with {row}, {column} and {weight}; expected: what should have come
+        """
         self._frames, self._title, self._empty = frames, difference, empty
+        self._words, self._expected = cell, expected
         words = [f"{frame.title}: {frame.output}" for frame in frames]
         self.describe(", ".join(words) or empty)
         self.update()
@@ -54,15 +76,25 @@ class FilmPair(Canvas):
 
     def picture_rect(self, number: int) -> QRectF:
         """Where the cells of the first, the second frame or the difference are painted."""
-        em, small = self.em, self.face(0.72)
+        em, small = self.em, self.face(LABEL)
         names = {name for frame in self._frames for name in frame.rows}
         label = min(max(map(small.width, names), default=0.0) + 0.5 * em, 5 * em)
-        wide = (self.width() - 2 * GAP * em) / 3 - label
-        top = 1.9 * em + 1.1 * em
-        high = min(self.height() - top - 2.1 * em, 0.95 * wide)
-        wide = min(wide, 2.2 * high)
-        left = label + number * (wide + label + GAP * em)
-        return QRectF(round(left), round(top), max(round(wide), 1), max(round(high), 1))
+        slot = (self.width() - (2 * GAP + OVERHANG) * em) / 3
+        room = self.height() - (HEAD + BELOW) * em
+        turned = self._upright(slot - label, room)
+        top = HEAD * em + max(turned + 0.5 * em, 1.2 * em)
+        high = self.height() - top - BELOW * em
+        cells = max((len(frame.weights) for frame in self._frames), default=1)
+        high = min(high, 0.95 * (slot - label), TALLEST_ROW * em * cells)
+        left = label + number * (slot + GAP * em)
+        return QRectF(round(left), round(top), max(round(slot - label), 1), max(round(high), 1))
+
+    def _upright(self, wide: float, room: float) -> float:
+        """How high column labels are if turned; 0 where they are not, or would take too much."""
+        em, frame = self.em, self._frames[0]
+        each = wide / max(len(frame.columns), 1)
+        turned = upright_height(frame.columns, each, self.face(LABEL), em)
+        return turned if room - turned >= LINE * em * len(frame.weights) else 0.0
 
     def paint(self, painter: QPainter) -> None:
         if len(self._frames) != 2:
@@ -73,16 +105,31 @@ class FilmPair(Canvas):
             title = f"{frame.mark}  {frame.title}"
             image = attention_image(frame.weights, self.theme)
             self._draw(painter, number, title, image, frame.rows, frame.columns)
-            rect = self.picture_rect(number)
-            below = QRectF(rect.left(), rect.bottom() + 0.4 * self.em, rect.width() + self.em, 0)
-            below.setHeight(1.4 * self.em)
-            ink = self.theme.output if frame.is_right else self.theme.text
-            write(painter, below, frame.output or "–", self.face(), ink, LEFT)
+            self._draw_output(painter, self.picture_rect(number), frame)
         change = self.difference()
         rows = second.rows[: len(change)] if second.rows == first.rows else ()
         columns = second.columns[: change.shape[1]]
         self._draw(painter, 2, self._title, change_image(change, self.theme), rows, columns)
+        if self._expected:
+            room = self._line(self.picture_rect(2))
+            write(painter, room, self._expected, self.face(), self.theme.muted, LEFT)
         self._draw_pointed(painter, change)
+
+    def _line(self, rect: QRectF, number: int = 0) -> QRectF:
+        """A line of words below a picture."""
+        em = self.em
+        top = rect.bottom() + (0.35 + 1.4 * number) * em
+        return QRectF(rect.left(), top, rect.width() + 0.6 * em, 1.4 * em)
+
+    def _draw_output(self, painter: QPainter, rect: QRectF, frame: Frame) -> None:
+        em, theme, room = self.em, self.theme, self._line(rect)
+        if frame.expected is not None:
+            middle = QPointF(rect.left() + 0.4 * em, room.center().y())
+            draw_verdict(painter, middle, em, frame.is_right, theme)
+            room.setLeft(rect.left() + 1.1 * em)
+        write(painter, room, frame.output or "–", self.face(), theme.text, LEFT)
+        bars = QRectF(rect.left(), rect.bottom() + 1.8 * em, rect.width(), 0.8 * em)
+        draw_sureness(painter, bars, frame, theme)
 
     def _draw(
         self,
@@ -93,31 +140,39 @@ class FilmPair(Canvas):
         rows: tuple[str, ...],
         columns: tuple[str, ...],
     ) -> None:
-        em, theme, rect, small = self.em, self.theme, self.picture_rect(number), self.face(0.72)
+        em, theme, rect, small = self.em, self.theme, self.picture_rect(number), self.face(LABEL)
         head = QRectF(rect.left(), 0, rect.width() + em, 1.5 * em)
         write(painter, head, title, self.face(bold=True), theme.text, LEFT)
         draw_attention(painter, rect, image)
         frame_around(painter, rect, theme.color("border"), 1.0)
         write_rows(painter, rect, rows, small, theme, em)
-        write_columns(painter, rect, columns, small, theme, em)
+        room = self.height() - (HEAD + BELOW) * em
+        upright = self._upright(rect.width(), room)
+        write_columns(painter, rect, columns, small, theme, em, upright)
 
     def _draw_pointed(self, painter: QPainter, change: np.ndarray) -> None:
-        """What the cell under the pointer is in each, with its digits."""
+        """What the cell under the pointer is in each, with its tokens and all its digits."""
         if self._cell is None:
             return
-        em, theme = self.em, self.theme
+        em, theme, small = self.em, self.theme, self.face(fonts.SMALL)
         row, column = self._cell
-        if row >= change.shape[0] or column >= change.shape[1]:
-            return
-        for number, values in enumerate((*(f.weights for f in self._frames), change)):
+        first, second = self._frames
+        for number, values in enumerate((first.weights, second.weights, change)):
+            if row >= values.shape[0] or column >= values.shape[1]:
+                continue
             rect = self.picture_rect(number)
-            wide, high = rect.width() / values.shape[1], rect.height() / values.shape[0]
-            cell = QRectF(rect.left() + column * wide, rect.top() + row * high, wide, high)
-            frame_around(painter, cell, theme.color("accent"), 0.12 * em)
-            if number == 2:
-                below = QRectF(rect.left(), rect.bottom() + 0.4 * em, rect.width(), 1.4 * em)
-                text = f"{figures.exact(values[row, column])}"
-                write(painter, below, text, self.face(fonts.SMALL), theme.muted, LEFT)
+            where = cell_rect(rect, self._cell, values.shape)
+            frame_around(painter, where, theme.color("accent"), 0.12 * em)
+            text = f"{self._title}: {figures.exact(values[row, column])}"
+            if number < 2:
+                frame = self._frames[number]
+                text = self._words.format(
+                    row=named(frame.rows, row),
+                    column=named(frame.columns, column),
+                    weight=figures.exact(values[row, column]),
+                )
+            room = QRectF(rect.left(), rect.bottom() + 2.75 * em, rect.width() + 0.6 * em, 1.3 * em)
+            write(painter, room, text, small, theme.text, LEFT)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._cell = self._cell_at(event.position()) if len(self._frames) == 2 else None
@@ -129,46 +184,10 @@ class FilmPair(Canvas):
 
     def _cell_at(self, pos: QPointF) -> tuple[int, int] | None:
         shapes = (*(frame.weights.shape for frame in self._frames), self.difference().shape)
-        for number, (rows, columns) in enumerate(shapes):
-            rect = self.picture_rect(number)
-            if rect.contains(pos) and rows and columns:
-                row = int((pos.y() - rect.top()) / rect.height() * rows)
-                column = int((pos.x() - rect.left()) / rect.width() * columns)
-                return min(row, rows - 1), min(column, columns - 1)
-        return None
+        found = (cell_at(self.picture_rect(n), pos, shape) for n, shape in enumerate(shapes))
+        return next((cell for cell in found if cell is not None), None)
 
 
 def change_image(change: np.ndarray, theme: Theme) -> QImage:
     """(T,S) numbers from -1 to 1, a pixel each."""
     return as_image(theme.packed_table("diverging")[colour_indices(change, -1.0, 1.0)])
-
-
-def write_rows(
-    painter: QPainter, rect: QRectF, names: tuple[str, ...], face: Face, theme: Theme, em: float
-) -> None:
-    """Labels at the left of a picture, as many as do not touch each other."""
-    if not names:
-        return
-    high = rect.height() / len(names)
-    every = max(1, int(np.ceil(0.95 * em / high)))
-    for number in range(0, len(names), every):
-        room = QRectF(rect.left() - 5.4 * em, rect.top() + number * high, 5 * em, high)
-        write(painter, room, names[number], face, theme.muted, RIGHT)
-
-
-def write_columns(
-    painter: QPainter, rect: QRectF, names: tuple[str, ...], face: Face, theme: Theme, em: float
-) -> None:
-    """Labels above a picture, as many as do not touch each other."""
-    if not names:
-        return
-    wide = rect.width() / len(names)
-    most = max(map(face.width, names)) + 0.3 * em
-    every = max(1, int(np.ceil(min(most, 4 * em) / wide)))
-    for number in range(0, len(names), every):
-        left = rect.left() + number * wide
-        room = QRectF(left, rect.top() - 1.15 * em, every * wide - 0.2 * em, 1.1 * em)
-        if every == 1:
-            write(painter, room, names[number], face, theme.muted)
-        else:
-            write(painter, room, names[number], face, theme.muted, LEFT)

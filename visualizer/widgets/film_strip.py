@@ -9,15 +9,25 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from visualizer import fonts
 from visualizer.lenses.lab_picture import Frame
 from visualizer.theme import Theme
-from visualizer.widgets.canvas import LEFT, NO_PEN, Canvas, box, write
-from visualizer.widgets.heatmap_cells import as_image, colour_indices
+from visualizer.widgets.canvas import LEFT, Canvas, box, write
+from visualizer.widgets.film_labels import (
+    attention_image,
+    draw_attention,
+    draw_sureness,
+    frame_around,
+    sure_words,
+)
 from visualizer.widgets.pointing import PointedCanvas
+from visualizer.widgets.verdict import draw_verdict
 
 # In parts of the font's size: the least width of a frame, the room between two.
-LEAST_FRAME, GAP = 9.0, 1.3
-FEWEST, MOST = 3, 9
+LEAST_FRAME, GAP = 6.6, 1.2
+FEWEST, MOST = 4, 9
+# What stands above a frame and below it; how many times as wide as high it is at most.
+ABOVE, BELOW, WIDEST = 1.9, 3.1, 2.2
 
 
 class FilmStrip(PointedCanvas):
@@ -44,15 +54,16 @@ class FilmStrip(PointedCanvas):
     def set_frames(self, frames: tuple[Frame, ...], empty: str = "") -> None:
         """empty: what is said where there is none"""
         self.frames, self._empty = frames, empty
-        shown = {frame.step for frame in frames}
+        shown = {frame.step for frame in frames if frame.is_known}
         self._images = {step: kept for step, kept in self._images.items() if step in shown}
         self.describe(empty if not frames else ", ".join(f"{f.title}: {f.output}" for f in frames))
+        self._tell()
         self.update()
 
     def room_for(self) -> int:
         """How many frames fit beside each other."""
         wide = self.width() / self.em
-        return min(max(int((wide + GAP) / (LEAST_FRAME + GAP)), FEWEST), MOST)
+        return min(max(int((wide + GAP - 0.8) / (LEAST_FRAME + GAP)), FEWEST), MOST)
 
     def relayout(self) -> None:
         if self._count != self.room_for():
@@ -63,23 +74,25 @@ class FilmStrip(PointedCanvas):
         return QSize(round(60 * self.em), round(14 * self.em))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(round(30 * self.em), round(8.5 * self.em))
+        return QSize(round(24 * self.em), round(8.5 * self.em))
 
     # Places.
 
     def picture_rect(self, number: int) -> QRectF:
-        """Where the cells of a frame are painted."""
-        em, count = self.em, max(len(self.frames), self.room_for())
+        """Where the cells of a frame are painted; the frames share all the width there is."""
+        em, count = self.em, max(len(self.frames), FEWEST)
         wide = (self.width() - (count - 1) * GAP * em - 0.8 * em) / count
-        high = min(self.height() - 4.1 * em, 0.95 * wide)
         left = 0.4 * em + number * (wide + GAP * em)
-        return QRectF(round(left), round(1.9 * em), round(wide), max(round(high), 1))
+        high = min(self.height() - (ABOVE + BELOW) * em, wide)
+        wide = min(wide, WIDEST * high)
+        return QRectF(round(left), round(ABOVE * em), max(round(wide), 1), max(round(high), 1))
 
     def thing_at(self, pos: QPointF) -> int | None:
         em = self.em
         for number in range(len(self.frames)):
-            if self.picture_rect(number).adjusted(0, -1.7 * em, 0, 2 * em).contains(pos):
-                return number
+            rect = self.picture_rect(number)
+            if rect.adjusted(0, -ABOVE * em, 0, BELOW * em).contains(pos):
+                return number if self.frames[number].is_known else None
         return None
 
     # Painting.
@@ -90,20 +103,43 @@ class FilmStrip(PointedCanvas):
             return
         for number, frame in enumerate(self.frames):
             self._draw_frame(painter, number, frame)
+        for number in range(len(self.frames), FEWEST):
+            box(painter, self.picture_rect(number), self.theme.sunken)
 
     def _draw_frame(self, painter: QPainter, number: int, frame: Frame) -> None:
         em, theme, rect = self.em, self.theme, self.picture_rect(number)
-        head = QRectF(rect.left(), rect.top() - 1.75 * em, rect.width(), 1.4 * em)
+        head = QRectF(rect.left(), rect.top() - 1.75 * em, rect.width() + 0.4 * em, 1.4 * em)
+        if frame.expected is not None:
+            middle = QPointF(rect.right() - 0.3 * em, head.center().y())
+            draw_verdict(painter, middle, em, frame.is_right, theme)
+            head.setWidth(rect.width() - 0.9 * em)
         colour = theme.accent if frame.chosen else theme.muted
         title = f"{frame.title}  {frame.mark}".rstrip()
         write(painter, head, title, self.face(bold=frame.chosen or bool(frame.mark)), colour, LEFT)
+        if not frame.is_known:
+            box(painter, rect, theme.sunken, theme.border)
+            return
         draw_attention(painter, rect, self._image(frame))
         if number == self._hovered or frame.chosen or frame.mark:
             ink = theme.accent if frame.chosen or frame.mark else theme.border_strong
             frame_around(painter, rect, QColor(ink), 0.18 * em if frame.chosen else 0.1 * em)
-        below = QRectF(rect.left(), rect.bottom() + 0.45 * em, rect.width() + 0.6 * em, 1.4 * em)
-        ink = theme.output if frame.is_right else theme.text
-        write(painter, below, frame.output or "–", self.face(), ink, LEFT)
+        below = QRectF(rect.left(), rect.bottom() + 0.45 * em, rect.width(), 1.4 * em)
+        self._write_output(painter, below, frame)
+        bars = QRectF(rect.left(), below.bottom() + 0.1 * em, rect.width(), 0.9 * em)
+        draw_sureness(painter, bars, frame, theme)
+
+    def _write_output(self, painter: QPainter, room: QRectF, frame: Frame) -> None:
+        """Each token above its bar where they are short enough, else the text."""
+        theme, small = self.theme, self.face(fonts.SMALL)
+        slot = room.width() / max(len(frame.sure), 1)
+        # what ends the output is no part of its text
+        tokens = frame.tokens[: len(frame.sure) - frame.is_ended]
+        if not tokens or any(small.width(token) > slot for token in tokens):
+            write(painter, room, frame.output or "–", self.face(), theme.text, LEFT)
+            return
+        for number, token in enumerate(tokens):
+            place = QRectF(room.left() + number * slot, room.top(), slot, room.height())
+            write(painter, place, token, small, theme.text)
 
     def _image(self, frame: Frame) -> QImage:
         kept = self._images.get(frame.step)
@@ -113,6 +149,18 @@ class FilmStrip(PointedCanvas):
         return kept[2]
 
     # The mouse.
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        before = self._hovered
+        super().mouseMoveEvent(event)
+        if self._hovered != before:
+            self._tell()
+
+    def _tell(self) -> None:
+        """The numbers of the frame under the pointer."""
+        number = self._hovered
+        known = number is not None and number < len(self.frames)
+        self.setToolTip(sure_words(self.frames[number]) if known else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         number = self.thing_at(event.position())
@@ -193,23 +241,3 @@ class Scrubber(Canvas):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._go_to(event.position().x())
-
-
-def attention_image(weights: np.ndarray, theme: Theme) -> QImage:
-    """(T,S) weights from 0 to 1, a pixel each."""
-    return as_image(theme.packed_table("sequential")[colour_indices(weights, 0.0, 1.0)])
-
-
-def draw_attention(painter: QPainter, rect: QRectF, image: QImage) -> None:
-    """The pixels as sharp cells."""
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-    painter.drawImage(rect, image)
-
-
-def frame_around(painter: QPainter, rect: QRectF, colour: QColor, width: float) -> None:
-    """An edge just outside a picture."""
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(colour, width))
-    inset = width / 2 + 1
-    painter.drawRect(rect.adjusted(-inset, -inset, inset, inset))
-    painter.setPen(NO_PEN)

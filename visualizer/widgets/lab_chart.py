@@ -15,7 +15,9 @@ from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 
 
 class LabChart(Canvas):
-    """A card with a heading, an axis at the left, a legend at the top right."""
+    """A card with a heading, a line with names and newest values, an axis at the left, and one at
+    the right where curves need it.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,9 +45,11 @@ class LabChart(Canvas):
     def plot_rect(self) -> QRectF:
         """Where the curves lie."""
         em, small = self.em, self.face(0.76)
-        ticks = self.chart.ticks if self.chart is not None else ()
+        chart = self.chart
+        ticks, others = ((), ()) if chart is None else (chart.ticks, chart.right)
         left = max((small.width(text) for _, text in ticks), default=0.0) + 1.9 * em
-        return QRectF(self.rect()).adjusted(left, 3.0 * em, -1.5 * em, -1.6 * em)
+        right = max((small.width(text) + 0.6 * em for _, text in others), default=0.5 * em) + em
+        return QRectF(self.rect()).adjusted(left, 3.9 * em, -right, -1.6 * em)
 
     def places(self, line: ChartLine) -> np.ndarray:
         """(n, 2) where a line's points are painted: at most a few to each column of pixels."""
@@ -101,7 +105,11 @@ class LabChart(Canvas):
             painter.setPen(QPen(QColor(theme.border), 1.0))
             painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
             room = QRectF(0, y - 0.6 * em, plot.left() - 0.7 * em, 1.2 * em)
-            write(painter, room, text, small, theme.muted, RIGHT)
+            write(painter, room, text, small, getattr(theme, chart.colours[0]), RIGHT)
+        for share, text in chart.right:
+            y = self.snap(plot.bottom() - share * plot.height()) + 0.5
+            room = QRectF(plot.right() + 0.6 * em, y - 0.6 * em, self.width(), 1.2 * em)
+            write(painter, room, text, small, getattr(theme, chart.colours[1]), LEFT)
         foot = QRectF(plot.left(), plot.bottom() + 0.2 * em, plot.width(), 1.2 * em)
         write(painter, foot, "0", small, theme.muted, LEFT)
         write(painter, foot, f"{chart.last:,}", small, theme.muted, RIGHT)
@@ -124,19 +132,33 @@ class LabChart(Canvas):
         painter.drawLines([QLineF(a, b) for a, b in pairwise(shape)])
 
     def _draw_legend(self, painter: QPainter, chart: Chart) -> None:
-        em, small, plot = self.em, self.face(fonts.SMALL), self.plot_rect()
-        height = 1.25 * em
-        texts = [f"{line.label}  {line.now}".rstrip() for line in chart.lines]
-        wide = max(map(small.width, texts), default=0.0)
-        top = plot.top()
-        if chart.legend_below:
-            top = plot.bottom() - len(texts) * height - 0.6 * em
-        room = QRectF(plot.right() - wide - 0.6 * em, top, wide + 0.6 * em, 0)
-        ground = room.adjusted(0, 0.1 * em, 0, len(texts) * height + 0.2 * em)
-        box(painter, ground, self.theme.surface, None, 0.3 * em)
-        for number, (line, text) in enumerate(zip(chart.lines, texts, strict=True)):
-            rect = QRectF(room.left() + 0.3 * em, room.top() + 0.2 * em + number * height, wide, em)
-            write(painter, rect, text, small, getattr(self.theme, line.colour), LEFT)
+        """Names and newest values below the heading, where no curve runs."""
+        em, theme = self.em, self.theme
+        texts = [f"{line.label} {line.now}".rstrip() for line in chart.lines]
+        room = self.width() - 2.0 * em
+        dash, gap = 0.9 * em, 0.9 * em
+        small = self.face(fonts.SMALL)
+        used = (
+            sum(map(small.width, texts)) + len(texts) * (dash + 0.3 * em) + (len(texts) - 1) * gap
+        )
+        if used > room:
+            texts = [f"{line.brief or line.label} {line.now}".rstrip() for line in chart.lines]
+            small, dash, gap = self.face(0.76), 0.5 * em, 0.5 * em
+            used = sum(map(small.width, texts)) + len(texts) * (dash + 0.8 * em) - gap
+        share = min(1.0, room / max(used, 1.0))
+        x = 1.0 * em
+        for line, text in zip(chart.lines, texts, strict=True):
+            colour = QColor(getattr(theme, line.colour))
+            middle = 2.65 * em
+            if line.faint:
+                colour.setAlphaF(0.35)
+            painter.setPen(QPen(colour, 2.0))
+            painter.drawLine(QPointF(x, middle), QPointF(x + dash, middle))
+            x += dash + 0.3 * em
+            wide = small.width(text) * share
+            rect = QRectF(x, middle - 0.65 * em, wide, 1.3 * em)
+            write(painter, rect, text, small, getattr(theme, line.colour), LEFT)
+            x += wide + gap
 
     # The pointer: what the curves say at a step.
 
@@ -177,7 +199,7 @@ def pointed_texts(chart: Chart, step: int) -> list[tuple[str, str]]:
         at = int(np.searchsorted(line.x, step, side="right")) - 1
         if at >= 0:
             value = float(line.y[at])
-            text = f"{100 * value:.1f} %" if chart.key[:1] == ("exact",) else f"{value:.4g}"
+            text = f"{100 * value:.1f} %" if chart.key[:1] == ("exact",) else f"{value:.6g}"
             said.append((line.colour, f"{line.label} {int(line.x[at]):,}: {text}"))
     return said
 

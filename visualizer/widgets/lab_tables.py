@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
 from visualizer.lenses.lab_picture import NormBar, Sample
-from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, ink, write
+from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.verdict import draw_verdict
 
 LINE = 1.45
 
@@ -148,17 +149,5 @@ class SampleTable(Canvas):
                 write(painter, rect, text or "–", small, colour, LEFT)
                 x += wide
             if number and judged:
-                self._draw_mark(painter, top + 0.5 * LINE * em, bool(right))
-
-    def _draw_mark(self, painter: QPainter, middle: float, right: bool) -> None:
-        """A tick or a cross, drawn: the bundled font has no tick."""
-        em, theme = self.em, self.theme
-        painter.setPen(QPen(ink(theme.output if right else theme.error), 0.14 * em))
-        x, y, s = 0.5 * em, middle, 0.26 * em
-        path = (
-            ((-s, 0, -0.2 * s, s), (-0.2 * s, s, s, -s))
-            if right
-            else ((-s, -s, s, s), (-s, s, s, -s))
-        )
-        for x1, y1, x2, y2 in path:
-            painter.drawLine(round(x + x1), round(y + y1), round(x + x2), round(y + y2))
+                middle = QPointF(0.5 * em, top + 0.5 * LINE * em)
+                draw_verdict(painter, middle, em, bool(right), theme)
