@@ -105,9 +105,10 @@ APART = {
     "visualizer.panels": ("base",),
     "visualizer.pages": (
         *("base", "zoom", "beam_part"),
-        *("train_film", "train_file", "train_form", "train_start", "train_views"),
+        *("train_film", "train_file", "train_form", "train_setting", "train_start", "train_views"),
+        *("step_part", "step_batch", "step_tape", "step_update", "step_check"),
     ),
-    "visualizer.inquiries": ("base",),
+    "visualizer.inquiries": ("base", "shelf"),
 }
 WITHOUT_QT = (
     "visualizer.lab",

@@ -11,6 +11,7 @@ from visualizer.lab import FileImport, Lab, Order, Step, Subject
 from visualizer.state import ViewState
 
 if TYPE_CHECKING:
+    from model_core.training.cleaning import CleaningReport
     from model_core.training.data_files import Look, Reading
     from model_core.training.estimates import Estimate
     from model_core.training.lab_data import Facts
@@ -75,7 +76,9 @@ def set_reading(state: ViewState, **values: Any) -> ViewState:
     reading = msgspec.structs.replace(file.reading, **values)
     if reading == file.reading:
         return state
-    return with_lab(state, file=replace(file, reading=reading, report=None, refusal=""))
+    return with_lab(
+        state, file=replace(file, reading=reading, report=None, suited=None, refusal="")
+    )
 
 
 def swap_columns(state: ViewState) -> ViewState:
@@ -86,12 +89,20 @@ def swap_columns(state: ViewState) -> ViewState:
     return set_reading(state, source=file.look.target, target=file.look.source)
 
 
-def show_look(state: ViewState, reading: Reading, look: Look, report: Any) -> ViewState:
-    """How the file looks, and the report of all its lines, None where they were not read."""
+def show_look(
+    state: ViewState,
+    reading: Reading,
+    look: Look,
+    report: CleaningReport | None,
+    suited: Settings | None,
+) -> ViewState:
+    """How the file looks; the report of all its lines and settings to start from, where it was
+    read as a whole.
+    """
     file = state.lab.file
     if file is None or file.path != look.path or file.reading != reading:
         return state
-    return with_lab(state, file=replace(file, look=look, report=report, refusal=""))
+    return with_lab(state, file=replace(file, look=look, report=report, suited=suited, refusal=""))
 
 
 def refuse_file(state: ViewState, path: str, reason: str, details: str = "") -> ViewState:
@@ -111,26 +122,13 @@ def accept_file(state: ViewState) -> ViewState:
     """The file as it is looked at is what is to be learned."""
     from model_core.training.data_files import file_name
     from model_core.training.lab_data import FileSource
-    from model_core.training.settings import Settings
 
     file = state.lab.file
-    if file is None or file.look is None or file.report is None:
+    if file is None or file.look is None or file.report is None or file.suited is None:
         return state
-    subject = Subject(
-        FileSource(file.path, file.look.reading), file_name(file.path), Settings(warmup_steps=0)
-    )
-    return with_lab(state, step="settings", subject=suggested(subject, file.report.pairs))
-
-
-def suggested(subject: Subject, n_pairs: int) -> Subject:
-    """Settings that suit so many pairs: small data are gone through more often."""
-    import msgspec
-
-    steps_per_epoch = max(1, n_pairs // 64)
-    epochs = min(max(2500 // steps_per_epoch, 3), 200)
-    warmup = min(200, epochs * steps_per_epoch // 10)
-    settings = msgspec.structs.replace(subject.settings, epochs=epochs, warmup_steps=warmup)
-    return replace(subject, settings=settings)
+    source = FileSource(file.path, file.look.reading)
+    subject = Subject(source, file_name(file.path), file.suited)
+    return with_lab(state, step="settings", subject=subject)
 
 
 # The settings.

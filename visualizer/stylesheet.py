@@ -63,6 +63,7 @@ QLineEdit, QComboBox, QPlainTextEdit, QTextEdit {{ color: {t.text};
     selection-background-color: {t.encoder_fill}; selection-color: {t.on_encoder}; }}
 QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus {{
     border-color: {t.encoder}; }}
+QComboBox:disabled {{ color: {t.muted}; background: {t.sunken}; border-color: {t.border}; }}
 QComboBox QLineEdit {{ border: 0; padding: 0; background: transparent; }}
 QLineEdit[kind="target"] {{ padding: {px(0.2)} {px(0.55)}; }}
 QLineEdit[kind="cell"] {{ padding: 0; border: 2px solid {t.accent}; }}

@@ -20,7 +20,7 @@ from visualizer.inquiries.lab import EstimateInquiry, FactsInquiry, LookInquiry
 from visualizer.lab import snapshot_steps
 from visualizer.laboratory import newest_unfinished
 from visualizer.lenses import lab_form, remarks
-from visualizer.lenses.lab_file import report_lines
+from visualizer.lenses.lab_file import report_rows
 from visualizer.state import ViewState
 
 PAIRS = "".join(f"{a}{b}\t{b}{a}\n" for a in "abcd" for b in "efgh")
@@ -46,12 +46,17 @@ def test_a_file_is_looked_at_and_every_line_is_accounted_for(tmp_path):
     file = looked.lab.file
     assert file is not None and file.report is not None and file.look is not None
     assert file.report.adds_up and file.report.pairs == 16
-    lines = report_lines(file.report)
-    assert lines[0] == "16 pairs from 20 lines"
-    assert any("no columns" in line for line in lines)
-    assert any(line.strip().startswith("19:") for line in lines)
+    rows = report_rows(file.report)
+    assert rows[0].count == "16" and rows[0].is_kept
+    # a line with a pair each, one blank, one without columns, one that repeats, one empty side
+    assert sum(int(row.count) for row in rows) == file.report.lines == 20
+    assert ("line 18", "no columns") in [example for row in rows for example in row.examples]
     settled = lab_actions.accept_file(looked)
     assert settled.lab.step == "settings" and settled.lab.subject is not None
+    # so few pairs are gone through often: in steps, for no one counts hundreds of epochs
+    assert settled.lab.subject.settings.steps >= 2000
+    shown = lab_form.form(settled.lab.subject)
+    assert not any(row.unusual or row.problem for row in shown.rows)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 from visualizer import lab_actions, lab_orders
 from visualizer.inquiries.base import Cancelled, Inquiry
+from visualizer.inquiries.shelf import SHELF, NoLongerWanted
 from visualizer.lab import Check, FileImport, Subject
 from visualizer.lab_film import checked, missing_steps, shots_of
 from visualizer.state import ViewState
@@ -16,10 +17,6 @@ from visualizer.state import ViewState
 AT_ONCE = 4
 # Steps are tried for so many seconds.
 TRIED = 0.8
-
-
-class NoLongerWanted(Exception):
-    """Raised inside the reading of a file to end it."""
 
 
 @dataclass(frozen=True)
@@ -62,21 +59,22 @@ class LookInquiry(Inquiry):
         return None
 
     def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
-        from model_core.training.data_files import look, read_pairs
+        from model_core.training.data_files import look
+        from model_core.training.lab_data import FileSource
+        from model_core.training.settings import Settings
 
         file = state.lab.file
         assert file is not None
         path, reading = file.path, file.reading
 
         def find(cancelled: Cancelled) -> Any:
-            def check(_report: object) -> None:
-                if cancelled():
-                    raise NoLongerWanted
-
             found = look(path, reading)
             if not found.encoding_is_sure:
-                return found, None
-            return found, read_pairs(path, found.reading, check)[1]
+                return found, None, None
+            # they are what the settings will be about
+            subject = Subject(FileSource(path, found.reading), "", Settings())
+            data = SHELF.data(subject, cancelled)
+            return found, data.report, first_settings(data)
 
         return lambda cancelled: attempted(lambda: find(cancelled))
 
@@ -89,29 +87,19 @@ class LookInquiry(Inquiry):
         return lab_actions.show_look(state, reading, *result)
 
 
-class Shelf:
-    """The data read last, for whoever needs them under other settings."""
+def first_settings(data: Any) -> Any:
+    """Settings to start from; few pairs are gone through so often that steps say it better."""
+    import msgspec
 
-    def __init__(self) -> None:
-        self._wanted: Hashable = None
-        self._data: Any = None
+    from model_core.training.lab_data import suited_settings
+    from model_core.training.settings import FIELDS, Settings
 
-    def data(self, subject: Subject, cancelled: Cancelled) -> Any:
-        from model_core.training.lab_data import load
-
-        def check(_report: object) -> None:
-            if cancelled():
-                raise NoLongerWanted
-
-        settings = subject.settings
-        wanted = (subject.source, settings.seed, settings.held_out_share)
-        if self._wanted != wanted:
-            self._data = load(subject.source, settings, check)
-            self._wanted = wanted
-        return self._data
-
-
-SHELF = Shelf()
+    suited = suited_settings(data)
+    most = next(entry.high for entry in FIELDS if entry.name == "epochs")
+    if most is None or suited.epochs <= most:
+        return suited
+    steps = suited.total_steps(len(data.train))
+    return msgspec.structs.replace(suited, steps=steps, epochs=Settings().epochs)
 
 
 def example_of(data: Any) -> tuple[str, str] | None:

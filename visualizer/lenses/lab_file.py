@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model_core.training.cleaning import CleaningReport
+from model_core.training.cleaning import CleaningReport, LeftOut
 from model_core.training.data_formats import DELIMITERS, FORMATS, SEPARATORS
 from model_core.training.text_files import shown_encoding
 from visualizer.i18n import tr
@@ -15,6 +16,17 @@ from visualizer.reasons import translated
 
 ENCODINGS = ("utf-8", "gb18030", "big5", "utf-16", "cp1252")
 Named = tuple[tuple[Any, str], ...]
+
+
+@dataclass(frozen=True)
+class ReportRow:
+    """What became of some lines: how many, what; the first of them as (which line, its text)."""
+
+    count: str
+    words: str
+    examples: tuple[tuple[str, str], ...] = ()
+    more: str = ""
+    is_kept: bool = False
 
 
 def title(file: FileImport) -> tuple[str, str]:
@@ -33,6 +45,14 @@ def encodings(file: FileImport) -> Named:
     if "utf-8-sig" in names:
         names.pop("utf-8")
     return tuple((name, shown_encoding(name)) for name in names)
+
+
+def offered_encodings(file: FileImport) -> tuple[str, ...]:
+    """The encodings to choose between where the bytes do not say which it is."""
+    look = file.look
+    if look is None or look.encoding_is_sure:
+        return ()
+    return (look.encoding, *look.other_encodings)
 
 
 def formats() -> Named:
@@ -64,20 +84,32 @@ def wish(file: FileImport, name: str, value: Any) -> dict[str, Any]:
     return wished
 
 
-def report_lines(report: CleaningReport) -> tuple[str, ...]:
+def report_rows(report: CleaningReport) -> tuple[ReportRow, ...]:
     """What became of every line, the first of each kind as they are."""
-    lines = [tr("lab.report.pairs", pairs=f"{report.pairs:,}", lines=f"{report.lines:,}")]
-    if report.header_lines:
-        lines.append(tr("lab.report.header", n=f"{report.header_lines:,}"))
-    if report.continued_lines:
-        lines.append(tr("lab.report.continued", n=f"{report.continued_lines:,}"))
-    for entry in report.left_out:
-        lines.append(tr(f"lab.report.{entry.kind}", n=f"{entry.count:,}"))
-        lines += [f"    {number:,}:  {text}" for number, text in entry.first if text.strip()]
-    if not report.left_out:
-        lines.append(tr("lab.report.none"))
+    rows = [ReportRow(f"{report.pairs:,}", tr("lab.report.pairs"), is_kept=True)]
     if report.several_targets:
-        lines.append(tr("lab.report.several", n=f"{report.several_targets:,}"))
+        rows.append(ReportRow(f"{report.several_targets:,}", tr("lab.report.several")))
+    for count, kind in (
+        (report.header_lines, "header"),
+        (report.continued_lines, "continued"),
+    ):
+        if count:
+            rows.append(ReportRow(f"{count:,}", tr(f"lab.report.{kind}")))
+    rows += [left_out_row(entry) for entry in report.left_out]
+    if not report.left_out:
+        rows.append(ReportRow("0", tr("lab.report.none")))
     if report.stopped:
-        lines.append(translated(report.stopped))
-    return tuple(lines)
+        rows.append(ReportRow("", translated(report.stopped)))
+    return tuple(rows)
+
+
+def left_out_row(entry: LeftOut) -> ReportRow:
+    """One reason for leaving lines out: how many, the first of them, how many more there are."""
+    examples = tuple(
+        (tr("lab.report.line", n=f"{number:,}"), text)
+        for number, text in entry.first
+        if text.strip()
+    )
+    left = entry.count - len(examples)
+    more = tr("lab.report.more", n=f"{left:,}") if examples and left else ""
+    return ReportRow(f"{entry.count:,}", tr(f"lab.report.{entry.kind}"), examples, more)

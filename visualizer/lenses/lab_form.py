@@ -19,6 +19,46 @@ from visualizer.lab_actions import timing_key
 from visualizer.reasons import translated
 
 GROUPS = ("size", "training", "regularity", "architecture", "data")
+# Of a file, what its tokens are comes first: the size of the vocabulary follows from it.
+GROUPS_OF_FILES = ("data", *GROUPS[:-1])
+# What the glossary says of a setting.
+TERMS = {
+    "vocab_size": "vocabulary",
+    "d_model": "axis.D",
+    "n_heads": "head",
+    "d_ff": "axis.F",
+    "n_layers": "layer",
+    "max_seq_len": "token",
+    "dropout_rate": "op.dropout_mask",
+    "learning_rate": "learning_rate",
+    "beta1": "first_moment",
+    "beta2": "second_moment",
+    "epsilon": "adam",
+    "epochs": "epoch",
+    "batch_size": "batch",
+    "max_grad_norm": "gradient_clipping",
+    "n_encoder_layers": "encoder",
+    "n_decoder_layers": "decoder",
+    "dropout_attention": "op.dropout_mask",
+    "dropout_ffn": "op.dropout_mask",
+    "dropout_sublayer": "op.dropout_mask",
+    "steps": "training_step",
+    "warmup_steps": "warm_up",
+    "final_share": "learning_rate",
+    "label_smoothing": "label_smoothing",
+    "norm_position": "post_norm",
+    "activation": "activation",
+    "position": "position",
+    "scale_embedding": "op.scale",
+    "tying": "tied_embeddings",
+    "alignment_loss": "op.alignment_loss",
+    "alignment_layer": "guided_head",
+    "alignment_head": "guided_head",
+    "seed": "seed",
+    "tokenizer": "tokenizer",
+    "min_count": "unk",
+    "held_out_share": "held_out",
+}
 # Of these None is a value: it follows another setting.
 FOLLOWING = (
     "n_encoder_layers",
@@ -35,7 +75,7 @@ WHOLE = frozenset(
     }
 )
 # A task comes with its own tokenizer and its own held-out part.
-OF_FILES = ("vocab_size", "tokenizer", "min_count", "held_out_share")
+OF_FILES = ("tokenizer", "min_count", "held_out_share")
 OF_TASKS = ("alignment_loss", "alignment_layer", "alignment_head")
 FLAGS = ("scale_embedding",)
 PRESETS = ("small", "medium")
@@ -49,8 +89,9 @@ SIZES: dict[str, dict[str, Any]] = {
 class FormRow:
     """A setting as the form shows it.
 
-    kind: "number" | "choice" | "flag"    text: what its field reads, "" for one that follows
-    hint: its sensible range    problem: why it cannot work, and fix: what is suggested instead
+    kind: "number" | "choice" | "fixed", which comes with the data
+    text: what its field reads, "" for one that follows    hint: its sensible range
+    problem: why it cannot work, and fix: what is suggested instead    term: of the glossary
     """
 
     name: str
@@ -65,6 +106,7 @@ class FormRow:
     problem: str = ""
     unusual: bool = False
     fix: Any = None
+    term: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +119,7 @@ class Form:
     preset: str
     problems: tuple[str, ...]
     ready: bool
+    groups: tuple[str, ...] = GROUPS
 
 
 def form(subject: Subject) -> Form:
@@ -90,7 +133,10 @@ def form(subject: Subject) -> Form:
     hidden = OF_FILES if is_task else OF_TASKS
     fields = [entry for entry in FIELDS if entry.name not in hidden]
     rows = tuple(
-        _row(entry, settings, found.get(entry.name), unread.get(entry.name)) for entry in fields
+        fixed_vocabulary(entry, facts)
+        if is_task and entry.name == "vocab_size"
+        else _row(entry, settings, facts, found.get(entry.name), unread.get(entry.name))
+        for entry in fields
     )
     sound = not found and not unread
     return Form(
@@ -100,13 +146,30 @@ def form(subject: Subject) -> Form:
         preset_of(subject),
         tuple(dict.fromkeys(problem_said(problem) for problem in found.values())),
         sound and facts is not None,
+        GROUPS if is_task else GROUPS_OF_FILES,
     )
 
 
-def _row(entry: SettingField, settings: Settings, problem: Any, unread: str | None) -> FormRow:
+def fixed_vocabulary(entry: SettingField, facts: Facts | None) -> FormRow:
+    """The vocabulary of a built-in task: as large as its tokenizer has made it."""
+    name = entry.name
+    text = "…" if facts is None else vocabulary_said(facts)
+    words = (tr(f"training.{name}.label"), "fixed", text, tr(f"training.{name}.fixed"), "")
+    return FormRow(name, entry.group, *words, term=TERMS[name])
+
+
+def vocabulary_said(facts: Facts) -> str:
+    """How many different tokens each side has."""
+    source, target = f"{facts.n_source_tokens:,}", f"{facts.n_target_tokens:,}"
+    return tr("lab.vocabulary", source=source, target=target)
+
+
+def _row(
+    entry: SettingField, settings: Settings, facts: Facts | None, problem: Any, unread: str | None
+) -> FormRow:
     name = entry.name
     value = getattr(settings, name)
-    kind = "flag" if name in FLAGS else "choice" if entry.choices else "number"
+    kind = "choice" if entry.choices or name in FLAGS else "number"
     low, high = entry.low, entry.high
     unusual = (
         isinstance(value, int | float)
@@ -123,20 +186,36 @@ def _row(entry: SettingField, settings: Settings, problem: Any, unread: str | No
     hint = ""
     if low is not None and high is not None:
         hint = tr("lab.range", low=number_text(low), high=number_text(high))
+    explanation = tr(f"training.{name}.explained")
+    if name == "vocab_size" and facts is not None:
+        explanation = tr("lab.vocabulary.now", explanation=explanation, now=vocabulary_said(facts))
     return FormRow(
         name,
         entry.group,
         tr(f"training.{name}.label"),
         kind,
         number_text(value) if kind == "number" else str(value),
-        tr(f"training.{name}.explained"),
+        explanation,
         hint,
         tr("lab.follows", value=number_text(_followed(settings, name))) if _follows(name) else "",
-        tuple((choice, tr(f"training.{name}.{choice}")) for choice in entry.choices),
+        choices_said(entry),
         said,
         unusual,
         problem.value if problem is not None and unread is None else None,
+        TERMS[name],
     )
+
+
+def choices_said(entry: SettingField) -> tuple[tuple[str, str], ...]:
+    """(value as text, words) of what a setting may be; of a yes or no, both."""
+    if entry.name in FLAGS:
+        return (("True", tr("lab.yes")), ("False", tr("lab.no")))
+    return tuple((choice, tr(f"training.{entry.name}.{choice}")) for choice in entry.choices)
+
+
+def chosen(name: str, text: str) -> Any:
+    """The value of a setting by what was picked for it."""
+    return text == "True" if name in FLAGS else text
 
 
 def problem_said(problem: Problem) -> str:

@@ -18,7 +18,7 @@ from visualizer.theme import theme_of
 from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.cell_line import CellLine
 
-WATCHED = frozenset({"lab", "language", "count_from", "page"})
+WATCHED = frozenset({"lab", "language", "count_from", "page", "notice"})
 
 
 class TrainPage(Page):
@@ -87,7 +87,9 @@ class TrainPage(Page):
         if step == "settings":
             from visualizer.pages.train_form import FormPart
 
-            return FormPart(self.store, self)
+            form = FormPart(self.store, self)
+            form.left.connect(self.left)
+            return form
         from visualizer.pages.train_views import TrainingPart
 
         training = TrainingPart(self.store, self)
@@ -105,6 +107,16 @@ class TrainPage(Page):
             if isinstance(child, Canvas):
                 child.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
                 child.setFocusProxy(self.parentWidget())
+
+    def _take_step(self, step: Step, key: int) -> bool:
+        part = self.parts.get(step)
+        if step == "choose" or part is None:
+            return False
+        button = part.back if key == Qt.Key.Key_Escape else part.forth  # type: ignore[attr-defined]
+        if key not in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return False
+        button.click()
+        return True
 
     # What the user does.
 
@@ -133,11 +145,16 @@ class TrainPage(Page):
             self.store.dispatch(lab_orders.save_snapshot, step, path)
 
     def take_key(self, event: QKeyEvent) -> bool:
-        """The arrows go through the snapshots, Enter opens one, Space pauses."""
+        """The arrows go through the snapshots, Enter opens one, Space pauses.
+
+        Before there is a training Enter goes on and Esc goes back.
+        """
         lab = self.store.state.lab
-        if lab.step != "training" or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             return False
         key = event.key()
+        if lab.step != "training":
+            return self._take_step(lab.step, key)
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.store.dispatch(lab_orders.step_on, -1 if key == Qt.Key.Key_Left else 1)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and shown_step(lab) is not None:

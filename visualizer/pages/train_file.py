@@ -5,16 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFormLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QPointF, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
+from model_core.training.text_files import shown_encoding
 from visualizer import fonts, lab_actions
 from visualizer.i18n import tr
 from visualizer.lab import FileImport
 from visualizer.lenses.lab_file import (
     encodings,
     formats,
-    report_lines,
+    offered_encodings,
+    report_rows,
     separators,
     title,
     wish,
@@ -22,10 +35,13 @@ from visualizer.lenses.lab_file import (
 from visualizer.lenses.lab_picture import Sample
 from visualizer.state import ViewState
 from visualizer.store import Store
+from visualizer.widgets.cleaning_list import CleaningList
 from visualizer.widgets.controls import SectionHead, card, push_button
 from visualizer.widgets.lab_tables import SampleTable
 
 ASIDE = 23.0
+# An encoding that is not sure is asked for with so many answers at most.
+MOST_ENCODINGS = 3
 Named = tuple[tuple[Any, str], ...]
 
 
@@ -49,7 +65,49 @@ class Picker(QComboBox):
             self.clear()
             self.addItems([words for _, words in options])
         self.setCurrentIndex(self._values.index(current) if current in self._values else -1)
-        self.setEnabled(len(options) > 1)
+        self.setEnabled(len(options) > 1 or self.isEditable())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The style sheet takes the arrow away; a list that can be opened has one."""
+        super().paintEvent(event)
+        if not self.isEnabled():
+            return
+        em = fonts.em(self.font())
+        x, y, s = self.width() - 0.95 * em, self.height() / 2, 0.26 * em
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.palette().color(QPalette.ColorRole.PlaceholderText), 0.1 * em))
+        corner = QPointF(x, y + s / 2)
+        painter.drawLine(QPointF(x - s, y - s / 2), corner)
+        painter.drawLine(corner, QPointF(x + s, y - s / 2))
+        painter.end()
+
+
+class SeparatorPicker(Picker):
+    """The usual separators, and any other that is typed, spaces included; picked(text)."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setEditable(True)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.setCompleter(None)
+        self._shown = ""
+        self.lineEdit().editingFinished.connect(self._on_typed)
+
+    def set_options(self, options: Named, current: Any) -> None:
+        super().set_options(options, current)
+        shown = dict(options).get(current, "")
+        # what is being typed stays
+        if shown != self._shown or not self.lineEdit().hasFocus():
+            self._shown = shown
+            self.setEditText(shown)
+
+    def _on_typed(self) -> None:
+        typed = self.currentText()
+        named = {words: value for value, words in self._options}
+        if typed and typed != self._shown:
+            self._shown = typed
+            self.picked.emit(named.get(typed, typed))
 
 
 class FilePart(QWidget):
@@ -67,21 +125,20 @@ class FilePart(QWidget):
         self.warning = QLabel()
         self.warning.setProperty("role", "warning")
         self.warning.setWordWrap(True)
-        self.encoding, self.format, self.separator = Picker(), Picker(), Picker()
+        self.encoding, self.format, self.separator = Picker(), Picker(), SeparatorPicker()
+        self.answers = tuple(push_button() for _ in range(MOST_ENCODINGS))
         self.source, self.target, self.header = Picker(), Picker(), Picker()
         self.swap, self.other = push_button(), push_button()
         self.back, self.go_on = push_button(), push_button(kind="primary")
         self.rows_head, self.report_head = SectionHead(), SectionHead()
         self.rows = SampleTable()
-        self.report = QLabel()
-        self.report.setWordWrap(True)
-        self.report.setTextFormat(Qt.TextFormat.PlainText)
-        self.report.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.report.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.report, self.waiting = CleaningList(), QLabel()
+        self.waiting.setProperty("role", "muted")
+        self.waiting.setWordWrap(True)
         self.labels = tuple(QLabel() for _ in range(6))
         for label in self.labels:
             label.setProperty("role", "muted")
-        for canvas in (self.rows_head, self.report_head, self.rows):
+        for canvas in (self.rows_head, self.report_head, self.rows, self.report):
             canvas.set_ground("surface")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, round(0.3 * em), 0, round(0.5 * em))
@@ -92,7 +149,13 @@ class FilePart(QWidget):
         head.addWidget(self.facts, 1)
         head.addWidget(self.other)
         column.addLayout(head)
-        column.addWidget(self.warning)
+        asked = QHBoxLayout()
+        asked.setSpacing(round(0.6 * em))
+        asked.addWidget(self.warning, 1)
+        for number, button in enumerate(self.answers):
+            button.clicked.connect(self._answering(number))
+            asked.addWidget(button)
+        column.addLayout(asked)
         both = QHBoxLayout()
         both.setSpacing(round(0.9 * em))
         both.addWidget(self._made_aside(em))
@@ -146,8 +209,24 @@ class FilePart(QWidget):
         self.rows.setMaximumHeight(round(9.2 * em))
         inside.addWidget(self.rows)
         inside.addWidget(self.report_head)
-        inside.addWidget(self.report, 1)
+        inside.addWidget(self.waiting)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        page = QWidget()
+        page.setProperty("role", "surface")
+        lines = QVBoxLayout(page)
+        lines.setContentsMargins(0, 0, round(0.4 * em), 0)
+        lines.addWidget(self.report)
+        lines.addStretch(1)
+        area.setWidget(page)
+        inside.addWidget(area, 1)
         return frame
+
+    @property
+    def forth(self) -> QPushButton:
+        """The button that goes on from here, which Enter presses."""
+        return self.go_on
 
     def retranslate(self) -> None:
         names = ("encoding", "format", "separator", "header", "source", "target")
@@ -158,7 +237,6 @@ class FilePart(QWidget):
         self.back.setText(tr("lab.back"))
         self.go_on.setText(tr("lab.file.go_on"))
         self.rows_head.set_texts(tr("lab.file.rows"))
-        self.report_head.set_texts(tr("lab.file.report"))
 
     def draw(self, state: ViewState) -> None:
         file = state.lab.file
@@ -191,12 +269,20 @@ class FilePart(QWidget):
         self.go_on.setEnabled(file.report is not None)
 
     def _draw_report(self, file: FileImport) -> None:
-        unsure = file.look is not None and not file.look.encoding_is_sure
-        self.warning.setText(tr("lab.file.unsure") if unsure else "")
-        self.warning.setVisible(unsure)
-        waiting = "" if unsure or file.refusal else tr("lab.file.reading")
-        lines = report_lines(file.report) if file.report is not None else (waiting,)
-        self.report.setText("\n".join(lines))
+        offered = offered_encodings(file)
+        self.warning.setText(tr("lab.file.unsure") if offered else "")
+        self.warning.setVisible(bool(offered))
+        for number, button in enumerate(self.answers):
+            button.setVisible(number < len(offered))
+            if number < len(offered):
+                button.setText(shown_encoding(offered[number]))
+        report = file.report
+        self.report.set_rows(() if report is None else report_rows(report))
+        total = "" if report is None else tr("lab.report.lines", n=f"{report.lines:,}")
+        self.report_head.set_texts(tr("lab.file.report"), total)
+        waiting = tr("lab.report.unread") if offered else tr("lab.file.reading")
+        self.waiting.setText("" if file.refusal else waiting)
+        self.waiting.setVisible(report is None)
 
     # What the user does.
 
@@ -207,6 +293,15 @@ class FilePart(QWidget):
                 self.store.dispatch(lab_actions.set_reading, **wish(file, name, value))
 
         return choose
+
+    def _answering(self, number: int) -> Callable[[], None]:
+        def answer() -> None:
+            file = self.store.state.lab.file
+            if file is not None and number < len(offered_encodings(file)):
+                encoding = offered_encodings(file)[number]
+                self.store.dispatch(lab_actions.set_reading, encoding=encoding)
+
+        return answer
 
     def _on_swap(self) -> None:
         self.store.dispatch(lab_actions.swap_columns)

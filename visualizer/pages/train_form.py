@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from itertools import pairwise
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QCheckBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
+    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -20,147 +21,31 @@ from visualizer.i18n import tr
 from visualizer.lab import Subject
 from visualizer.lab_orders import begin
 from visualizer.lenses.lab_form import (
-    GROUPS,
     Form,
-    FormRow,
     form,
     preset_settings,
     presets,
-    read_value,
 )
-from visualizer.pages.train_file import Picker
+from visualizer.pages.train_setting import Setting
 from visualizer.pages.train_start import task_title
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.theme import theme_of
 from visualizer.widgets.controls import Choice, SectionHead, card, push_button
 
-ASIDE, FIELD = 22.0, 9.0
+ASIDE = 22.0
 # From this width on, in parts of the font's size, the settings have two columns.
 WIDE = 92.0
 ASIDE_GROUPS = ("training", "data")
 
 
-class Setting(QWidget):
-    """A label, a field with its range behind it, the explanation below; what is wrong, in red.
+class FormPart(QWidget):
+    """The settings in groups at the left, what they come to at the right.
 
-    One of three kinds of field, by the row that it is made for.
+    left() when the user is done with the fields.
     """
 
-    def __init__(self, row: FormRow, store: Store, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.store, self.row = store, row
-        em = fonts.em(self.font())
-        self.label, self.hint = QLabel(), QLabel()
-        self.explained, self.problem = QLabel(), QLabel()
-        self.fix = push_button(kind="quiet")
-        self.field = QLineEdit()
-        self.picker, self.flag = Picker(), QCheckBox()
-        small = fonts.scaled(self.font(), fonts.SMALL)
-        for label, role in (
-            (self.hint, "muted"),
-            (self.explained, "muted"),
-            (self.problem, "error"),
-        ):
-            label.setProperty("role", role)
-            label.setFont(small)
-        for label in (self.explained, self.problem):
-            label.setWordWrap(True)
-        shown = {"number": self.field, "choice": self.picker, "flag": self.flag}[row.kind]
-        self.shown: QWidget = shown
-        shown.setParent(self)
-        shown.setFixedWidth(round(FIELD * em) if row.kind == "number" else round(1.6 * FIELD * em))
-        self.label.setBuddy(shown)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, round(0.35 * em))
-        grid.setHorizontalSpacing(round(0.8 * em))
-        grid.setVerticalSpacing(round(0.15 * em))
-        grid.addWidget(self.label, 0, 0)
-        grid.addWidget(shown, 0, 1)
-        grid.addWidget(self.hint, 0, 2)
-        grid.addWidget(self.explained, 1, 0, 1, 3)
-        wrong = QHBoxLayout()
-        wrong.addWidget(self.problem, 1)
-        wrong.addWidget(self.fix)
-        grid.addLayout(wrong, 2, 0, 1, 3)
-        grid.setColumnMinimumWidth(0, round(13 * em))
-        grid.setColumnStretch(2, 1)
-        self.field.textEdited.connect(self._on_edited)
-        self.picker.picked.connect(self._on_picked)
-        self.flag.clicked.connect(self._on_picked)
-        self.fix.clicked.connect(self._on_fix)
-
-    def draw(self, row: FormRow) -> None:
-        self.row = row
-        self.label.setText(row.label)
-        self.hint.setText(row.hint)
-        self.hint.setProperty("role", "warning" if row.unusual else "muted")
-        self.hint.style().polish(self.hint)
-        self.explained.setText(row.explanation)
-        for widget in (self.label, self.shown):
-            widget.setToolTip(f"{row.explanation}\n{row.hint}".strip())
-        self.shown.setAccessibleName(row.label)
-        self.shown.setAccessibleDescription(row.explanation)
-        self.problem.setText(row.problem)
-        self.problem.setVisible(bool(row.problem))
-        self.fix.setVisible(row.fix is not None)
-        self.fix.setText("" if row.fix is None else tr("lab.fix", value=row.fix))
-        self._fit()
-        if row.kind == "number":
-            self.field.setPlaceholderText(row.placeholder)
-            self._write(row)
-        elif row.kind == "choice":
-            self.picker.set_options(row.choices, row.text)
-        else:
-            self.flag.setChecked(row.text == "True")
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        """Wrapped lines as high as they are: a layout would reckon with a narrower place."""
-        for label in (self.explained, self.problem):
-            label.setFixedHeight(max(label.heightForWidth(self.width() - self.fix_room(label)), 1))
-
-    def fix_room(self, label: QLabel) -> int:
-        """What the button beside the problem takes of its width."""
-        beside = label is self.problem and self.row.fix is not None
-        return self.fix.sizeHint().width() + round(fonts.em(self.font())) if beside else 0
-
-    def _write(self, row: FormRow) -> None:
-        """The setting's number, unless it is what the field reads anyway, "007" say."""
-        try:
-            same = read_value(row.name, self.field.text()) == read_value(row.name, row.text)
-        except ValueError:
-            same = bool(row.problem)  # what is being typed is no number yet
-        if not same:
-            self.field.setText(row.text)
-
-    def _on_edited(self, text: str) -> None:
-        try:
-            value = read_value(self.row.name, text)
-        except ValueError:
-            self.store.dispatch(lab_actions.leave_unread, self.row.name, text)
-        else:
-            self.store.dispatch(lab_actions.set_setting, self.row.name, value)
-
-    def _on_picked(self, value: object) -> None:
-        self.store.dispatch(lab_actions.set_setting, self.row.name, value)
-
-    def _on_fix(self) -> None:
-        self.store.dispatch(lab_actions.set_setting, self.row.name, self.row.fix)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter leaves a field, and does not reach the stage."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.focusNextChild()
-        else:
-            super().keyPressEvent(event)
-
-
-class FormPart(QWidget):
-    """The settings in groups at the left, what they come to at the right."""
+    left = Signal()
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -226,6 +111,11 @@ class FormPart(QWidget):
         inside.addLayout(row)
         return frame
 
+    @property
+    def forth(self) -> QPushButton:
+        """The button that goes on from here, which Enter presses."""
+        return self.train
+
     def retranslate(self) -> None:
         self.facts_head.set_texts(tr("lab.facts"))
         self.estimate_head.set_texts(tr("lab.estimate"))
@@ -290,7 +180,7 @@ class FormPart(QWidget):
             # a layout inside another one takes its spacing otherwise
             column.setSpacing(round(0.35 * self.em))
         self.settings, self.heads = {}, {}
-        for group in GROUPS:
+        for group in shown.groups:
             column = columns[wide and group in ASIDE_GROUPS]
             rows = [row for row in shown.rows if row.group == group]
             if not rows:
@@ -300,14 +190,27 @@ class FormPart(QWidget):
             head.set_texts(tr(f"lab.group.{group}"))
             column.addWidget(head)
             for row in rows:
-                self.settings[row.name] = Setting(row, self.store)
-                column.addWidget(self.settings[row.name])
+                setting = self.settings[row.name] = Setting(row, self.store)
+                setting.left.connect(self.left)
+                column.addWidget(setting)
             column.addSpacing(round(0.7 * self.em))
         for column in columns:
             column.addStretch(1)
             both.addLayout(column, 1)
         self.area.setWidget(inside)
+        self._order_tabs(columns)
         return True
+
+    def _order_tabs(self, columns: tuple[QVBoxLayout, ...]) -> None:
+        """Presets, settings column by column, each with its way out, then what goes on."""
+        order = [*self.preset.findChildren(QPushButton)]
+        for column in columns:
+            for place in range(column.count()):
+                setting = column.itemAt(place).widget()
+                if isinstance(setting, Setting) and setting.row.kind != "fixed":
+                    order += [setting.shown, setting.fix]
+        for before, after in pairwise([*order, self.back, self.train]):
+            QWidget.setTabOrder(before, after)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width may have room for another number of columns."""

@@ -123,6 +123,16 @@ class Choice(QWidget):
             self._group.button(index).setAccessibleName(label)
         if 0 <= current < len(labels):
             self._group.button(current).setChecked(True)
+        elif self._group.checkedButton() is not None:
+            # of those that exclude each other one stays chosen otherwise
+            self._group.setExclusive(False)
+            self._group.checkedButton().setChecked(False)
+            self._group.setExclusive(True)
+
+    def set_enabled(self, which: tuple[bool, ...]) -> None:
+        """Which of the buttons can be pressed."""
+        for index, can in enumerate(which):
+            self._group.button(index).setEnabled(can)
 
     def set_theme(self, theme: Theme) -> None:
         """Everything comes from the application's style sheet."""
