@@ -8,7 +8,15 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from visualizer import actions, chat_actions, forcing, lab_actions, navigation, trail
+from visualizer import (
+    actions,
+    chat_actions,
+    forcing,
+    lab_actions,
+    navigation,
+    step_actions,
+    trail,
+)
 from visualizer.state import ViewState
 
 Action = Callable[[ViewState], ViewState]
@@ -41,6 +49,7 @@ ON_STAGE: dict[tuple[Qt.Key, Qt.KeyboardModifier], Action] = {
     (_KEY.Key_D, _PLAIN): partial(actions.toggle_page, page="decoding"),
     (_KEY.Key_C, _PLAIN): chat_actions.toggle_chat,
     (_KEY.Key_T, _PLAIN): lab_actions.toggle_lab,
+    (_KEY.Key_U, _PLAIN): step_actions.toggle_step,
     (_KEY.Key_G, _PLAIN): actions.toggle_showing,
     (_KEY.Key_Backspace, _PLAIN): trail.go_back,
     (_KEY.Key_Escape, _PLAIN): forcing.leave,
@@ -64,6 +73,7 @@ SHEET = (
     "keys.decoding",
     "keys.chat",
     "keys.train",
+    "keys.step",
     "keys.gradients",
     "keys.back",
     "keys.copy",

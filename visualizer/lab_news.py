@@ -95,6 +95,8 @@ def standing(client: core.Training) -> dict[str, Any]:
         "step": client.step,
         "steps": client.history.steps.rows,
         "seconds_a_step": client.seconds_per_step,
+        "saved_step": client.saved_step,
+        "checkpoint": client.start.checkpoint,
     }
     if client.film is not None:
         values |= {

@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
+from visualizer.actions import select_head, show_page
 from visualizer.state import ViewState, reads_matrix
-from visualizer.step_view import MOST_PAIRS, TRIED_STEPS, StageName
+from visualizer.step_view import MOST_PAIRS, TRIED_STEPS, Look, Paused, StageName, Weights
 
 LARGEST_SEED = 999_999
+LONGEST_TRAIL = 100
 
 
 def can_step(state: ViewState) -> bool:
-    """Whether this model can be trained on pairs of texts."""
+    """Whether there is a step to be shown: of a training, or of a model that can be trained."""
+    return weights_of(state) == "paused" or can_train(state)
+
+
+def can_train(state: ViewState) -> bool:
+    """Whether the model on show can be trained on pairs of texts."""
     entry = state.model
     return entry is not None and not reads_matrix(entry) and entry.model.config.n_decoder_layers > 0
 
 
+def paused_training(state: ViewState) -> Paused | None:
+    """The lab's training where it stands still and has been saved as it is."""
+    training = state.lab.training
+    if training is None or training.status != "paused" or training.saved_step != training.step:
+        return None
+    return Paused(training.number, training.step, training.checkpoint)
+
+
+def weights_of(state: ViewState) -> Weights:
+    """Whose weights the step begins with: those wished for, while there are any."""
+    wish, training = state.training_step.weights, state.lab.training
+    if wish == "paused" and (training is None or training.is_over):
+        return "trained"
+    return wish
+
+
 def pairs_of(state: ViewState) -> tuple[tuple[str, str], ...]:
-    """The pairs that the step is taken on: those typed, else the sentence and its output."""
+    """The pairs that the step is taken on: those typed, else the sentence and its output.
+
+    A training has its own.
+    """
+    if weights_of(state) == "paused":
+        return ()
     typed = state.training_step.pairs
     if typed or state.run is None:
         return typed
@@ -59,9 +87,29 @@ def set_seed(state: ViewState, seed: int) -> ViewState:
     return _changed(state, seed=min(max(seed, 0), LARGEST_SEED))
 
 
-def set_fresh(state: ViewState, fresh: bool) -> ViewState:
-    """Weights that have learned nothing yet, or the model's own."""
-    return _changed(state, fresh=fresh)
+def set_weights(state: ViewState, weights: Weights) -> ViewState:
+    """Whose weights the step begins with; what is looked at then is the new step's own."""
+    changed = _changed(state, weights=weights, checking=False, trying=False)
+    taken = "paused" in (weights_of(state), weights_of(changed))
+    if not taken or changed is state:
+        return changed
+    look = Look(stage=state.training_step.stage)
+    return _changed(changed, trail=(), **_values(look))
+
+
+def look_at_training(state: ViewState) -> ViewState:
+    """The step that the lab's training takes next, from its batch on."""
+    if paused_training(state) is None:
+        return state
+    shown = set_weights(show_page(state, "step"), "paused")
+    return show_stage(shown, "batch")
+
+
+def toggle_step(state: ViewState) -> ViewState:
+    """To the step and back, where there is one."""
+    if state.page == "step":
+        return show_page(state, "record")
+    return show_page(state, "step") if can_step(state) else state
 
 
 def toggle_mistake(state: ViewState, name: str) -> ViewState:
@@ -76,21 +124,26 @@ _OFF_BY_ONE = frozenset({"looks_ahead", "hides_itself"})
 
 
 def show_stage(state: ViewState, stage: StageName) -> ViewState:
-    return _changed(state, stage=stage)
+    return _changed(state, stage=stage, spot=None)
 
 
 def look_at_sentence(state: ViewState, sentence: int) -> ViewState:
-    """Whose pictures are on show, from 0."""
-    return _changed(state, sentence=min(max(sentence, 0), len(pairs_of(state)) - 1))
+    """Whose pictures are on show, from 0; beyond the last one it is the last."""
+    return _changed(state, sentence=max(sentence, 0), spot=None)
 
 
-def look_at_mask(state: ViewState, site: str) -> ViewState:
-    return _changed(state, mask=site)
+def look_at_record(state: ViewState, site: str) -> ViewState:
+    """Whose values are on show."""
+    return _changed(state, record=site, spot=None)
+
+
+def list_masks_alone(state: ViewState, alone: bool) -> ViewState:
+    return _changed(state, masks_alone=alone)
 
 
 def look_at_site(state: ViewState, site: str) -> ViewState:
     """Whose gradient is on show."""
-    return _changed(state, site=site)
+    return _changed(state, site=site, spot=None)
 
 
 def look_at_parameter(
@@ -98,6 +151,33 @@ def look_at_parameter(
 ) -> ViewState:
     """Which weight's update is spelled out; None for the one with the largest gradient."""
     return _changed(state, parameter=name, cell=cell)
+
+
+def hold(state: ViewState, spot: tuple[int, ...] | None) -> ViewState:
+    """Keep to the arithmetic of one cell of the picture; None goes with the pointer."""
+    return _changed(state, spot=spot)
+
+
+def follow(state: ViewState, there: Look, head: int | None = None) -> ViewState:
+    """Go where a number was read, with a way back; head: where it has one, from 0."""
+    view = state.training_step
+    here = Look(**_values(view))  # type: ignore[arg-type]
+    trail = (*view.trail, here)[-LONGEST_TRAIL:]
+    gone = _changed(state, trail=trail, masks_alone=False, **_values(there))
+    return gone if head is None else select_head(gone, head)
+
+
+def go_back(state: ViewState) -> ViewState:
+    """To where the last link was followed from."""
+    view = state.training_step
+    if not view.trail:
+        return state
+    *before, last = view.trail
+    return _changed(state, trail=tuple(before), **_values(last))
+
+
+def _values(look: Look) -> dict[str, object]:
+    return {field.name: getattr(look, field.name) for field in fields(Look)}
 
 
 def set_checking(state: ViewState, checking: bool) -> ViewState:
@@ -118,7 +198,7 @@ def set_trying(state: ViewState, trying: bool) -> ViewState:
 
 def _with_pairs(state: ViewState, pairs: tuple[tuple[str, str], ...]) -> ViewState:
     sentence = min(state.training_step.sentence, len(pairs) - 1)
-    return _changed(state, pairs=pairs, sentence=sentence)
+    return _changed(state, pairs=pairs, sentence=sentence, spot=None, trail=())
 
 
 def _changed(state: ViewState, **values: object) -> ViewState:

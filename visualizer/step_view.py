@@ -7,6 +7,10 @@ from typing import Any, Literal, get_args
 
 StageName = Literal["batch", "forward", "loss", "backward", "clipping", "adam", "check", "mistakes"]
 STAGES: tuple[StageName, ...] = get_args(StageName)
+# Whose weights the step begins with: the model's own, drawn anew, or those of a training that
+# stands still, with its next batch.
+Weights = Literal["trained", "fresh", "paused"]
+WEIGHTS: tuple[Weights, ...] = get_args(Weights)
 MOST_PAIRS = 4
 # So many steps show what a mistake does to the loss.
 TRIED_STEPS = 200
@@ -15,27 +19,50 @@ NO_STEP: dict[str, Any] = {"glass": None, "step_check": None, "mistake_run": Non
 
 
 @dataclass(frozen=True)
-class StepView:
-    """`pairs`, `seed`, `fresh` and `mistakes` decide the step; the rest is what is looked at.
+class Paused:
+    """A training that stands still: its number in the lab, the step, where its checkpoint lies."""
+
+    number: int
+    step: int
+    path: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is looked at, to come back to.
+
+    sentence: which pair pictures are of, from 0
+    record, site, parameter: whose values, whose gradient, whose update; "" for the first
+    cell: of the parameter, None for the one with the largest gradient
+    spot: the full index of the cell that is held on to, in the record or in the gradient
+    """
+
+    stage: StageName = "batch"
+    sentence: int = 0
+    record: str = ""
+    site: str = ""
+    parameter: str = ""
+    cell: tuple[int, ...] | None = None
+    spot: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class StepView(Look):
+    """`pairs`, `seed`, `weights` and `mistakes` decide the step; the rest is what is looked at.
 
     pairs: source and target as typed, () for the sentence on show and the model's own output
-    seed: of the dropout masks    fresh: whether the weights have learned nothing yet
-    drawn: how often pairs were drawn    sentence: which pair pictures are of, from 0
-    mask, site, parameter: what is looked at in the stages that have a choice; "" for the first
-    cell: of the parameter, None for the one with the largest gradient
+    seed: of the dropout masks and of fresh weights    drawn: how often pairs were drawn
+    masks_alone: whether of the records only the dropout masks are listed
+    trail: where links were followed from
     checking, trying: whether the check, the two trainings are wanted
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
     seed: int = 0
-    fresh: bool = False
+    weights: Weights = "trained"
     mistakes: frozenset[str] = frozenset()
     drawn: int = 0
-    stage: StageName = "batch"
-    sentence: int = 0
-    mask: str = ""
-    site: str = ""
-    parameter: str = ""
-    cell: tuple[int, ...] | None = None
+    masks_alone: bool = False
+    trail: tuple[Look, ...] = ()
     checking: bool = False
     trying: bool = False

@@ -40,3 +40,16 @@ def examples_of(model: Model, pairs: Pairs) -> list[Example]:
             )
         examples.append(Example(read, wanted))
     return examples
+
+
+def examples_in(batch: Batch) -> list[Example]:
+    """What a batch was padded from, row by row."""
+    found = []
+    for row in range(len(batch.source_ids)):
+        source = batch.source_ids[row][batch.source_mask[row]].tolist()
+        target = batch.target_ids[row][batch.target_mask[row]].tolist()
+        aligned = batch.aligned[row][: len(target)].tolist()
+        known = any(place >= 0 for place in aligned)
+        # the first of what the decoder reads is the start token
+        found.append(Example(source, target[1:], aligned if known else None))
+    return found

@@ -151,6 +151,19 @@ class GlassStep:
         return found
 
     @cached_property
+    def value_sizes(self) -> dict[str, float]:
+        """The largest number, by its size, of every site from the start to what is minimised.
+
+        What a mask has set to minus infinity does not count; sites of yes and no are left out.
+        """
+        found = {}
+        for record in self.tape:
+            if record.value.dtype != np.bool_:
+                sizes = np.abs(record.value)
+                found[record.site] = float(sizes.max(initial=0.0, where=np.isfinite(sizes)))
+        return found
+
+    @cached_property
     def norms(self) -> dict[str, float]:
         """The norm of every parameter's gradient, before clipping."""
         gradients = self.optimised.gradients

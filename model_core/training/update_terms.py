@@ -44,7 +44,7 @@ def explain_update(
 
 def _gradient(step: GlassStep, name: str, place: Index, digits: int) -> UpdateStep:
     told = step.gradients.explain_parameter(name, place)
-    formula = r"g = \frac{\partial L}{\partial w}"
+    formula = r"g = \partial L / \partial w"
     return UpdateStep(
         "gradient", formula, f"g = {latex(told.value, digits)}", told.text, told.value, told.terms
     )
@@ -53,9 +53,9 @@ def _gradient(step: GlassStep, name: str, place: Index, digits: int) -> UpdateSt
 def _clipped(step: GlassStep, cells: AdamCells, name: str, place: Index, digits: int) -> UpdateStep:
     g, norm, most = float(cells.gradient[place]), step.optimised.norm, step.recipe.max_norm
     coefficient = min(1.0, most / (norm + NORM_GUARD))
-    formula = r"g' = g \cdot \min\left(1, \frac{c}{\| g \| + 10^{-6}}\right)"
-    filled = rf"g' = {latex(g, digits)} \cdot \min\left(1, \frac{{{latex(most, digits)}}}"
-    filled += rf"{{{latex(norm, digits)} + 10^{{-6}}}}\right)"
+    formula = r"g' = g \cdot \min\left(1, c / (\| g \| + 10^{-6})\right)"
+    filled = rf"g' = {latex(g, digits)} \cdot \min\left(1, {latex(most, digits)} / "
+    filled += rf"({latex(norm, digits)} + 10^{{-6}})\right)"
     text = f"{number(g)} * min(1.0, {number(most)} / ({number(norm)} + {NORM_GUARD!r}))"
     value = g * coefficient
     origins = (Origin(name, place, "gradient"), None)
@@ -111,11 +111,8 @@ def _corrected(
             formula, text = rf"\hat{{{letter}}} = {letter}", number(own)
             filled = rf"\hat{{{letter}}} = {latex(own, digits)}"
         else:
-            formula = rf"\hat{{{letter}}} = \frac{{{letter}}}{{1 - \beta_{n}^{{t}}}}"
-            filled = (
-                rf"\hat{{{letter}}} = \frac{{{latex(own, digits)}}}"
-                rf"{{1 - {latex(beta, digits)}^{{{count}}}}}"
-            )
+            formula = rf"\hat{{{letter}}} = {letter} / (1 - \beta_{n}^{{t}})"
+            filled = rf"\hat{{{letter}}} = {latex(own, digits)} / (1 - {latex(beta, digits)}^{{{count}}})"
             text = f"{number(own)} / (1.0 - {number(beta)} ** {count})"
         value = own / share
         term = Term(f"{letter} / share", name, place, value, (own, 1.0 / share), (None, None))
@@ -133,9 +130,9 @@ def _change(
     factors, nowhere = (rate, m, 1.0 / size), (None, None, None)
     taken = UpdateStep(
         "update",
-        r"\Delta w = \eta \, \frac{\hat{m}}{\sqrt{\hat{v}} + \epsilon}",
-        rf"\Delta w = {latex(rate, digits)} \cdot \frac{{{latex(m, digits)}}}"
-        rf"{{\sqrt{{{latex(v, digits)}}} + {latex(epsilon, digits)}}}",
+        r"\Delta w = \eta \, \hat{m} / (\sqrt{\hat{v}} + \epsilon)",
+        rf"\Delta w = {latex(rate, digits)} \cdot {_bracketed(m, digits)} / "
+        rf"(\sqrt{{{latex(v, digits)}}} + {latex(epsilon, digits)})",
         f"{number(rate)} * {number(m)} / (sqrt({number(v)}) + {number(epsilon)})",
         update,
         (Term("rate * m / (sqrt(v) + epsilon)", name, place, update, factors, nowhere),),

@@ -242,12 +242,13 @@ class Worker:
             self._tell()
         self._picture()
         self._look_at_probe()
-        if self._once:
+        start, once = self._start, self._once
+        if once:
             self._once = False
             self._send(Paused(self._run.step))
-        start = self._start
         by_steps = start.save_steps > 0 and progress.step % start.save_steps == 0
-        if by_steps or now - self._saved_at >= start.save_seconds:
+        # a run that stands still can be looked at from its checkpoint
+        if once or by_steps or now - self._saved_at >= start.save_seconds:
             self._save()
 
     def _tell(self) -> None:

@@ -24,8 +24,9 @@ from visualizer.inquiries.step import (
     shown_step,
     step_key,
 )
-from visualizer.lenses import step as lens
-from visualizer.lenses import step_words
+from visualizer.lenses import step_cells, step_pictures, step_tables, step_words
+from visualizer.lenses.step_batch import batch_grid
+from visualizer.lenses.step_choice import chosen_cell
 from visualizer.state import ViewState
 from visualizer.step_view import MOST_PAIRS, STAGES, TRIED_STEPS
 from visualizer.store import Store
@@ -136,26 +137,29 @@ def test_a_mask_is_not_off_by_one_in_both_ways():
 
 def test_padding_is_shown_and_does_not_count():
     state = stepped()
-    rows = lens.loss_table(state).rows
+    rows = step_tables.loss_table(state).rows
     assert len(rows) == 2 * 4
     assert [row.quiet for row in rows] == [False] * 4 + [False, False, True, True]
     costs = [float(row.cells[-1]) for row in rows if not row.quiet]
     assert np.mean(costs) == pytest.approx(current_step(state).loss, rel=1e-3)
-    assert "<PAD>" in lens.batch_table(state).rows[3].cells[-1]
+    grid = batch_grid(state)
+    assert [cell.kind for cell in grid.rows[5].cells] == ["counted"] * 2 + ["padding"] * 2
+    assert [cell.id for cell in grid.rows[5].cells] == current_step(state).batch.labels[1].tolist()
+    assert grid.rows[5].cells[3].text == "<PAD>"
 
 
 def test_a_mask_shows_which_numbers_were_dropped_and_tells_how_it_was_drawn():
     state = stepped(sentence=1)
     step = current_step(state)
     site = step.dropout_sites[2]
-    state = step_actions.look_at_mask(state, site)
-    picture = lens.mask_picture(state)
+    state = step_actions.look_at_record(state, site)
+    picture = step_pictures.record_picture(state)
     assert np.array_equal(picture.values, step.tape[site].value[1])
     assert set(np.unique(picture.values)) <= {0.0, np.float32(1 / 0.9)}
     dropped = tuple(int(i) for i in np.argwhere(picture.values == 0.0)[0])
     kept = tuple(int(i) for i in np.argwhere(picture.values > 0.0)[0])
     for cell, low in ((dropped, True), (kept, False)):
-        said = lens.mask_cell(state, cell)
+        said = step_cells.record_cell(state, cell)
         u = float(said.lines[0][0].text.split(",")[0].removeprefix("u = "))
         assert (u < 0.1) == low
 
@@ -163,7 +167,7 @@ def test_a_mask_shows_which_numbers_were_dropped_and_tells_how_it_was_drawn():
 def test_gradients_are_shown_sentence_by_sentence_with_their_arithmetic():
     state = stepped()
     step = current_step(state)
-    table = lens.gradients_table(state)
+    table = step_tables.gradients_table(state)
     assert table.rows[0].key == "loss" and table.selected == "logits"
     assert table.rows[-1].key.startswith("encoder.embed")
     for site in ("logits", "decoder.layers.0.cross_attn.weights", "encoder.embed.out"):
@@ -171,10 +175,10 @@ def test_gradients_are_shown_sentence_by_sentence_with_their_arithmetic():
             there = step_actions.look_at_site(state, site)
             there = step_actions.look_at_sentence(there, sentence)
             there = actions.select_head(there, 2)
-            picture = lens.gradient_picture(there)
+            picture = step_pictures.gradient_picture(there)
             own = step.gradients[site].value[sentence]
             assert np.array_equal(picture.values, own[2] if own.ndim == 3 else own)
-            said = lens.gradient_cell(there, (1, 2))
+            said = step_cells.gradient_cell(there, (1, 2))
             index = picture.cell_index(1, 2)
             assert said.place == f"{site}[{', '.join(map(str, index))}]"
             assert step.gradients[site].value[index] == picture.values[1, 2]
@@ -188,12 +192,12 @@ def test_the_formulas_of_a_weight_lead_to_its_new_value():
     said = step_words.update_formulas(state)
     assert len(said) == 8
     assert float(said[-1].plain) == pytest.approx(float(step.cells(name).after[3]), rel=1e-5)
-    before, update, after = lens.weight_pictures(state)
+    before, update, after = step_pictures.weight_pictures(state)
     assert np.allclose(before.values - update.values, after.values, atol=1e-7)
     assert before.current_column == 3
     # a place that this parameter has not falls back to the largest gradient
     wrong = step_actions.look_at_parameter(state, name, (3, 99))
-    assert lens.chosen_cell(wrong, step) == step.place_of_largest(name)
+    assert chosen_cell(wrong, step) == step.place_of_largest(name)
 
 
 @pytest.mark.parametrize("language", i18n.LANGUAGES)
@@ -213,12 +217,12 @@ def test_the_window_knows_of_each_mistake_whether_the_check_finds_it():
 @pytest.mark.parametrize("mistake", ["", "no_key_value_gradient"])
 def test_the_check_goes_through_all_parameters_and_finds_what_is_wrong(mistake):
     state = stepped(mistakes=frozenset({mistake} - {""}))
-    rows = lens.check_table(state).rows
+    rows = step_tables.check_table(state).rows
     assert all(row.quiet and not row.mark for row in rows)
     done = finished(step_actions.set_checking(state, True))
     found = found_check(done)
     assert len(found.rows) == found.total == len(state.model.model.parameters)
-    marks = {row.mark for row in lens.check_table(done).rows}
+    marks = {row.mark for row in step_tables.check_table(done).rows}
     assert marks == ({"ok", "bad"} if mistake else {"ok"})
     said = step_words.check_said(done)
     assert ("wrong gradient" in said) == bool(mistake)
@@ -256,11 +260,11 @@ def test_every_stage_is_drawn_and_the_arrow_keys_go_through_its_table(live):  # 
     page = opened(live)
     for place, stage in enumerate(STAGES):
         page.stages.chosen.emit(place)
-        assert page.parts.currentIndex() == place
+        assert page.stack.currentWidget() is page.parts[stage]
         assert not live.window.grab().isNull()
         assert live.state.training_step.stage == stage
     live.store.dispatch(step_actions.show_stage, "adam")
-    table = page.weights.table
+    table = page.parts["adam"].table.table
     keys = [row.key for row in table.rows]
     here = keys.index(table.selected)
     live.window.stage.setFocus()
@@ -272,7 +276,7 @@ def test_every_stage_is_drawn_and_the_arrow_keys_go_through_its_table(live):  # 
 def test_a_pair_is_typed_and_the_step_follows(live):  # noqa: F811
     page = opened(live)
     before = current_step(live.state)
-    _, target = page.fields.rows[0]
+    _, target = page.parts["batch"].fields.rows[0]
     target.setFocus()
     target.selectAll()
     live.qtbot.keyClicks(target, "t4 t9")
@@ -284,16 +288,17 @@ def test_a_pair_is_typed_and_the_step_follows(live):  # noqa: F811
 def test_a_click_on_a_line_a_cell_and_a_switch(live):  # noqa: F811
     page = opened(live)
     live.store.dispatch(step_actions.show_stage, "forward")
-    row = page.masks.table.rows[2]
-    live.qtbot.mouseClick(page.masks, LEFT_BUTTON, pos=at(page.masks.row_rect(2).center()))
-    assert live.state.training_step.mask == row.key
+    table = page.parts["forward"].table
+    row = table.table.rows[2]
+    live.qtbot.mouseClick(table, LEFT_BUTTON, pos=at(table.row_rect(2).center()))
+    assert live.state.training_step.record == row.key
     live.store.dispatch(step_actions.show_stage, "adam")
-    heatmap = page.changes[0]
+    heatmap = page.parts["adam"].changes[0]
     live.qtbot.waitUntil(lambda: not heatmap.cell_rect(0, 1).isEmpty(), timeout=WAIT)
     live.qtbot.mouseClick(heatmap, LEFT_BUTTON, pos=at(heatmap.cell_rect(0, 1).center()))
     assert live.state.training_step.cell[-1] == 1
     live.store.dispatch(step_actions.show_stage, "mistakes")
-    switch = page.switches.rows["shared_dropout"][0]
+    switch = page.parts["mistakes"].switches.rows["shared_dropout"][0]
     live.qtbot.mouseClick(switch, LEFT_BUTTON, pos=QPoint(8, switch.height() // 2))
     assert live.state.training_step.mistakes == {"shared_dropout"}
     assert switch.isChecked()
@@ -302,15 +307,15 @@ def test_a_click_on_a_line_a_cell_and_a_switch(live):  # noqa: F811
 def test_the_check_runs_beside_the_window_and_stops_where_it_is_told(live):  # noqa: F811
     page = opened(live)
     live.store.dispatch(step_actions.show_stage, "check")
-    live.qtbot.mouseClick(page.check, LEFT_BUTTON)
+    live.qtbot.mouseClick(page.parts["check"].button, LEFT_BUTTON)
     assert live.state.training_step.checking
     live.qtbot.waitUntil(lambda: found_check(live.state) is not None, timeout=WAIT)
     if live.state.training_step.checking:
-        live.qtbot.mouseClick(page.check, LEFT_BUTTON)
+        live.qtbot.mouseClick(page.parts["check"].button, LEFT_BUTTON)
         rows = len(found_check(live.state).rows)
         live.qtbot.wait(400)
         assert len(found_check(live.state).rows) == rows
-        live.qtbot.mouseClick(page.check, LEFT_BUTTON)
+        live.qtbot.mouseClick(page.parts["check"].button, LEFT_BUTTON)
     live.qtbot.waitUntil(lambda: not live.state.training_step.checking, timeout=WAIT)
     found = found_check(live.state)
     assert len(found.rows) == found.total and all(row.holds for row in found.rows)

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from visualizer.inquiries.base import Cancelled, Inquiry
+from visualizer.inquiries.shelf import SHELF, NoLongerWanted
+from visualizer.lab import Subject
 from visualizer.sentences import task_of
 from visualizer.state import Found, ModelEntry, ViewState
-from visualizer.step_actions import can_step, pairs_of
-from visualizer.step_view import TRIED_STEPS
+from visualizer.step_actions import can_step, pairs_of, paused_training, weights_of
+from visualizer.step_view import TRIED_STEPS, Paused, Weights
 
 if TYPE_CHECKING:
     # training is loaded when the first step is taken
@@ -26,13 +28,17 @@ EXAMPLES, TRIED_BATCH, TRIED_RATE, TRIED_WARMUP = 512, 16, 3e-3, 20
 
 @dataclass(frozen=True)
 class StepKey:
-    """What decides a step; models are told apart by identity."""
+    """What decides a step; models are told apart by identity.
 
-    entry: ModelEntry
+    entry: the model on show    paused: the training whose next step it is, in its place
+    """
+
+    entry: ModelEntry | None
     pairs: tuple[tuple[str, str], ...]
     seed: int
-    fresh: bool
+    weights: Weights
     mistakes: frozenset[str]
+    paused: Paused | None = None
 
 
 @dataclass(frozen=True)
@@ -67,11 +73,13 @@ class Trying:
 
 def step_key(state: ViewState) -> StepKey | None:
     """Which step the state asks for."""
-    view, pairs = state.training_step, pairs_of(state)
+    view, pairs, weights = state.training_step, pairs_of(state), weights_of(state)
+    if weights == "paused":
+        paused = paused_training(state)
+        return None if paused is None else StepKey(None, (), 0, weights, view.mistakes, paused)
     if not can_step(state) or not pairs:
         return None
-    assert state.model is not None
-    return StepKey(state.model, pairs, view.seed, view.fresh, view.mistakes)
+    return StepKey(state.model, pairs, view.seed, weights, view.mistakes)
 
 
 def current_step(state: ViewState) -> GlassStep | None:
@@ -84,12 +92,19 @@ def current_step(state: ViewState) -> GlassStep | None:
 
 
 def shown_step(state: ViewState) -> GlassStep | None:
-    """The step on show: the one asked for, else the last one of this model."""
+    """The step on show: the one asked for, else the last one of this model or training."""
     found = state.glass
-    if found is None or isinstance(found.result, Refused) or found.key.entry is not state.model:
+    if found is None or isinstance(found.result, Refused) or not _belongs(found.key, state):
         return None
     step: GlassStep = found.result
     return step
+
+
+def _belongs(key: StepKey, state: ViewState) -> bool:
+    if weights_of(state) != "paused":
+        return key.paused is None and key.entry is state.model
+    training = state.lab.training
+    return key.paused is not None and training is not None and key.paused.number == training.number
 
 
 def refusal(state: ViewState) -> str:
@@ -110,7 +125,10 @@ def found_check(state: ViewState) -> Checking | None:
 
 def tried_key(state: ViewState) -> Hashable:
     """What decides the two trainings."""
-    view, task = state.training_step, task_of(state.model)
+    view, key = state.training_step, step_key(state)
+    if key is not None and key.paused is not None:
+        return key.paused, view.mistakes
+    task = task_of(state.model)
     return state.model, view.mistakes, () if task else pairs_of(state)
 
 
@@ -132,26 +150,44 @@ class StepInquiry(Inquiry):
         return None if state.glass is None else state.glass.key
 
     def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
-        key = step_key(state)
+        key, training = step_key(state), state.lab.training
         assert key is not None
-        return lambda cancelled: _taken(key)
+        subject = None if training is None else training.subject
+        return lambda cancelled: _taken(key, subject, cancelled)
 
     def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
-        return replace(state, glass=Found(key, result))
+        return state if result is None else replace(state, glass=Found(key, result))
 
 
-def _taken(key: StepKey) -> GlassStep | Refused:
+def _taken(
+    key: StepKey, subject: Subject | None, cancelled: Cancelled
+) -> GlassStep | Refused | None:
+    try:
+        step = _of_model(key) if key.paused is None else _of_training(key, subject, cancelled)
+    except NoLongerWanted:
+        return None
+    except (ValueError, OSError) as error:
+        return Refused(" ".join(str(error).split()))
+    # found here and not while the window draws
+    assert step.gradient_sizes and step.norms and step.value_sizes and step.loss_after is not None
+    return step
+
+
+def _of_model(key: StepKey) -> GlassStep:
     from model_core.training.step import glass_step
     from model_core.training.step_sources import fresh, recipe_of
 
-    model = fresh(key.entry.model, key.seed) if key.fresh else key.entry.model
-    try:
-        step = glass_step(model, key.pairs, recipe_of(model.card), key.seed, key.mistakes)
-    except ValueError as error:
-        return Refused(str(error))
-    # found here and not while the window draws
-    assert step.gradient_sizes and step.norms
-    return step
+    assert key.entry is not None
+    model = fresh(key.entry.model, key.seed) if key.weights == "fresh" else key.entry.model
+    return glass_step(model, key.pairs, recipe_of(model.card), key.seed, key.mistakes)
+
+
+def _of_training(key: StepKey, subject: Subject | None, cancelled: Cancelled) -> GlassStep:
+    from model_core.training.step_resume import next_step
+
+    assert key.paused is not None and subject is not None
+    data = SHELF.data(subject, cancelled)
+    return next_step(key.paused.path, key.mistakes, at_step=key.paused.step, data=data)
 
 
 class StepCheckInquiry(Inquiry):
@@ -201,7 +237,8 @@ class MistakeInquiry(Inquiry):
 
     def wanted(self, state: ViewState) -> Hashable | None:
         view, curves = state.training_step, found_curves(state)
-        if state.page != "step" or not view.trying or not view.mistakes or not pairs_of(state):
+        there = pairs_of(state) or current_step(state) is not None
+        if state.page != "step" or not view.trying or not view.mistakes or not there:
             return None
         steps = 0 if curves is None else len(curves.right)
         return (tried_key(state), steps) if steps < TRIED_STEPS else None
@@ -210,11 +247,17 @@ class MistakeInquiry(Inquiry):
         return None
 
     def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
-        assert state.model is not None
-        model, pairs, task = state.model.model, pairs_of(state), task_of(state.model)
         mistakes, curves = state.training_step.mistakes, found_curves(state)
         going = state.mistake_run.result if curves is not None and state.mistake_run else None
-        return lambda cancelled: _tried(model, pairs, task, mistakes, going, cancelled)
+        if weights_of(state) == "paused":
+            step = current_step(state)
+            assert step is not None
+            return lambda cancelled: _tried(lambda: _batch_of(step), mistakes, going, cancelled)
+        assert state.model is not None
+        model, pairs, task = state.model.model, pairs_of(state), task_of(state.model)
+        return lambda cancelled: _tried(
+            lambda: _pairs_of(model, pairs, task), mistakes, going, cancelled
+        )
 
     def answer(self, state: ViewState, key: Any, result: Any) -> ViewState:
         if result is None:
@@ -223,26 +266,37 @@ class MistakeInquiry(Inquiry):
         return replace(state, mistake_run=Found(key[0], result), training_step=view)
 
 
+def _pairs_of(model: Any, pairs: tuple[tuple[str, str], ...], task: str) -> tuple[Any, Any, Any]:
+    """The model on show, what it is trained on, and as it was made."""
+    from model_core.training.pairs import examples_of
+    from model_core.training.step_sources import drawn_examples, recipe_of
+
+    examples = drawn_examples(task, model, EXAMPLES) if task else examples_of(model, pairs)
+    return model, examples, recipe_of(model.card)
+
+
+def _batch_of(step: GlassStep) -> tuple[Any, Any, Any]:
+    """The same of a training: its batch, and its recipe."""
+    from model_core.training.pairs import examples_in
+
+    return step.model, examples_in(step.batch), step.recipe
+
+
 def _tried(
-    model: Any,
-    pairs: tuple[tuple[str, str], ...],
-    task: str,
+    source: Callable[[], tuple[Any, Any, Any]],
     mistakes: frozenset[str],
     done: Trying | None,
     cancelled: Cancelled,
 ) -> Trying | None:
     from model_core.training.mistake_runs import loss_curves
-    from model_core.training.pairs import examples_of
-    from model_core.training.step_sources import drawn_examples, recipe_of
 
     end = time.perf_counter() + PIECE
     found: Curves | None = None
     if done is None:
-        own = recipe_of(model.card)
+        model, examples, own = source()
         recipe = replace(
             own, learning_rate=TRIED_RATE, batch_size=TRIED_BATCH, warmup_steps=TRIED_WARMUP
         )
-        examples = drawn_examples(task, model, EXAMPLES) if task else examples_of(model, pairs)
         going = loss_curves(mistakes, model, examples, recipe, TRIED_STEPS)
     else:
         going = done.going

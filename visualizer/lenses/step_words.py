@@ -14,12 +14,15 @@ from visualizer.inquiries.step import (
     refusal,
     shown_step,
 )
+from visualizer.lab_film import task_name
 from visualizer.lenses.caption import Caption
-from visualizer.lenses.step import chosen_cell, chosen_parameter, digits, power
+from visualizer.lenses.step_choice import chosen_cell, chosen_parameter
+from visualizer.lenses.step_tables import digits, power
 from visualizer.lenses.strips import Colour, Curves, Line
 from visualizer.reasons import translated
 from visualizer.state import ViewState
-from visualizer.step_view import STAGES, TRIED_STEPS
+from visualizer.step_actions import paused_training, weights_of
+from visualizer.step_view import STAGES, TRIED_STEPS, WEIGHTS
 
 # Which mistakes a gradient check finds; a test compares this with the core's own list.
 MISTAKES: dict[str, bool] = {
@@ -56,17 +59,8 @@ class FormulaSaid:
 
 def step_caption(state: ViewState) -> Caption | None:
     """The heading and what the stage is about; what stands in the way, if anything does."""
-    step, stage = shown_step(state), state.training_step.stage
+    stage = state.training_step.stage
     reason = refusal(state)
-    facts = ""
-    if step is not None:
-        facts = tr(
-            "step.facts",
-            loss=digits(step.loss),
-            count=int(step.counted.sum()),
-            norm=digits(step.optimised.norm),
-            rate=digits(step.optimised.learning_rate),
-        )
     return Caption(
         side="accent",
         side_title=tr("step.side"),
@@ -74,11 +68,73 @@ def step_caption(state: ViewState) -> Caption | None:
         title=tr(f"step.title.{stage}"),
         op_title="",
         site="",
-        shape=facts,
+        shape=_facts(state),
         formula="",
-        sentence=translated(reason) if reason else tr(f"step.about.{stage}"),
+        sentence=translated(reason) if reason else _about(state),
         why="",
     )
+
+
+def _facts(state: ViewState) -> str:
+    step = shown_step(state)
+    if step is None:
+        return ""
+    losses = {"loss": digits(float(step.tape["loss"].value))}
+    guided = step.recipe.guided
+    if guided is not None:
+        losses["weight"] = f"{guided.coefficient:g}"
+        losses["alignment"] = digits(float(step.tape["alignment_loss"].value))
+    count = int(step.counted.sum())
+    return tr(
+        "step.facts",
+        loss=tr("step.facts.guided", **losses) if guided is not None else losses["loss"],
+        count=f"{count:,}",
+        norm=digits(step.optimised.norm),
+        rate=digits(step.optimised.learning_rate),
+    )
+
+
+def _about(state: ViewState) -> str:
+    """What the stage is about; of a training, that it goes on, or which of its steps this is."""
+    stage, training = state.training_step.stage, state.lab.training
+    if weights_of(state) != "paused" or training is None:
+        return tr(f"step.about.{stage}")
+    paused, name = paused_training(state), task_name(training.subject.title)
+    if paused is None:
+        return tr("step.training.goes_on", name=name)
+    if stage != "batch":
+        return tr(f"step.about.{stage}")
+    step, made = f"{paused.step + 1:,}", state.training_step.mistakes
+    return tr("step.training.with_mistakes" if made else "step.training", name=name, n=step)
+
+
+@dataclass(frozen=True)
+class LossChange:
+    """What is minimised before the step and after it, and what that is said of."""
+
+    title: str
+    before: str
+    after: str
+    about: str
+
+
+def loss_change(state: ViewState) -> LossChange | None:
+    """The loss of the batch before the step and after, with the same dropout masks."""
+    step = shown_step(state)
+    if step is None:
+        return None
+    kind = "total" if step.recipe.guided is not None else "loss"
+    title, about = tr(f"step.change.{kind}"), tr("step.change.about")
+    return LossChange(title, digits(step.loss), digits(step.loss_after), about)
+
+
+def weights_said(state: ViewState) -> tuple[tuple[str, ...], int, bool]:
+    """The choices of weights, the chosen one, and whether the last can be chosen."""
+    chosen, training = WEIGHTS.index(weights_of(state)), state.lab.training
+    names = tuple(tr(f"step.{name}") for name in WEIGHTS)
+    if training is None or training.is_over:
+        return names[:-1], chosen, True
+    return names, chosen, paused_training(state) is not None or chosen == len(names) - 1
 
 
 def stage_titles(state: ViewState) -> tuple[str, ...]:

@@ -15,14 +15,14 @@ from visualizer.widgets.controls import Choice, SeedBox, push_button
 
 class PairFields(QWidget):
     """edited(number, side, text), added(), removed(), drawn(), seedEdited(seed),
-    freshChosen(fresh): what the user does."""
+    weightsChosen(place): what the user does."""
 
     edited = Signal(int, int, str)
     added = Signal()
     removed = Signal()
     drawn = Signal()
     seedEdited = Signal(int)
-    freshChosen = Signal(bool)
+    weightsChosen = Signal(int)
 
     def __init__(self, most: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,7 +60,7 @@ class PairFields(QWidget):
         self.remove.clicked.connect(self.removed)
         self.draw_pairs.clicked.connect(self.drawn)
         self.seed.edited.connect(self.seedEdited)
-        self.weights.chosen.connect(lambda place: self.freshChosen.emit(bool(place)))
+        self.weights.chosen.connect(self.weightsChosen)
 
     def retranslate(self) -> None:
         for head, key in zip(self.heads, ("source", "target"), strict=True):
@@ -87,11 +87,17 @@ class PairFields(QWidget):
         self.add.setEnabled(0 < len(pairs) < len(self.rows))
         self.remove.setEnabled(len(pairs) > 1)
 
-    def set_choices(self, seed: int, fresh: bool, draws: bool) -> None:
-        """draws: whether the model's task has a generator"""
-        self.weights.set_options((tr("step.trained"), tr("step.fresh")), int(fresh))
+    def set_weights(self, names: tuple[str, ...], chosen: int, last: bool) -> None:
+        """names: of the weights that there are    last: whether the last ones can be chosen"""
+        self.weights.set_options(names, chosen)
+        self.weights.set_enabled(tuple(True for _ in names[:-1]) + (last,))
+
+    def set_choices(self, seed: int, draws: bool, typed: bool) -> None:
+        """draws: whether the model's task has a generator    typed: whether the pairs are typed"""
         self.seed.set_value(seed)
-        self.draw_pairs.setVisible(draws)
+        for widget in (*self.heads, self.add, self.remove, self.seed, self.seed_label):
+            widget.setVisible(typed)
+        self.draw_pairs.setVisible(draws and typed)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter leaves a field, and does not reach the stage."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from visualizer.lenses.step import Norms, digits
+from visualizer.lenses.step_tables import Norms, digits
 from visualizer.lenses.strips import Curves
 from visualizer.widgets.canvas import LEFT, Canvas, box, ink, write
 from visualizer.widgets.curve_plot import CurvePlot

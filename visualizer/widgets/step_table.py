@@ -7,7 +7,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
-from visualizer.lenses.step import Mark, Table
+from visualizer.lenses.step_tables import Mark, Table
 from visualizer.widgets.canvas import LEFT, RIGHT, box, ink, write
 from visualizer.widgets.pointing import PointedCanvas
 
@@ -138,7 +138,7 @@ class StepTable(PointedCanvas):
             box(painter, rect, theme.accent_tint, None, 0.3 * self.em)
         elif row == self._hovered:
             box(painter, rect, theme.chip, None, 0.3 * self.em)
-        colour = theme.muted if line.quiet else theme.text
+        colour = theme.muted if line.quiet else theme.accent if line.stands_out else theme.text
         for text, (left, wide, align) in zip(line.cells, columns, strict=True):
             room = QRectF(left, rect.top(), wide, rect.height())
             if small.width(text) > wide:

@@ -13,20 +13,17 @@ from visualizer.widgets.formula import Formula
 
 MOST = 8
 TITLE = 7.2
+# The height of a line.
+LINE = 1.75
 
 
 class LowFormula(Formula):
-    """A formula in smaller type than the stage's own; a fraction takes more room in height."""
+    """A formula in smaller type than the stage's own."""
 
     TYPE = 1.08
 
-    def set_tex(self, tex: str, plain: str = "") -> None:
-        if ("frac" in tex) != ("frac" in self._tex):
-            self.updateGeometry()
-        super().set_tex(tex, plain)
-
     def sizeHint(self) -> QSize:
-        return QSize(round(16 * self.em), round((2.15 if "frac" in self._tex else 1.5) * self.em))
+        return QSize(round(16 * self.em), round(LINE * self.em))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(round(6 * self.em), self.sizeHint().height())

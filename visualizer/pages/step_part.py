@@ -1,0 +1,64 @@
+"""What the stages of the training step share: their store, their table, how they are framed."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from visualizer import fonts
+from visualizer.i18n import tr
+from visualizer.state import ViewState
+from visualizer.store import Store
+from visualizer.widgets.canvas import Canvas
+from visualizer.widgets.controls import card
+from visualizer.widgets.step_table import StepTable
+
+
+class StepPart(QWidget):
+    """One or two of the stages.
+
+    table: the one that the arrow keys go through    carriers: see pages.base.Page
+    """
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.store = store
+        self.em = fonts.em(self.font())
+        self.table: StepTable | None = None
+        self.carriers: tuple[Canvas, ...] = ()
+
+    def carded(self, *widgets: QWidget) -> QWidget:
+        """The widgets below each other on a surface of their own."""
+        frame, inside = card(self)
+        for widget in widgets:
+            inside.addWidget(widget)
+        return frame
+
+    def filled_row(self) -> QHBoxLayout:
+        """The whole part as one row."""
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(round(0.6 * self.em))
+        return row
+
+    def filled_column(self) -> QVBoxLayout:
+        """The whole part as one column."""
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(round(0.5 * self.em))
+        return column
+
+    def step_table(self, by: int) -> bool:
+        """Go up or down, as the arrow keys do; whether there is anything to go through."""
+        if self.table is None:
+            return False
+        self.table.step(by)
+        return True
+
+    def retranslate(self) -> None:
+        """Read the words that do not depend on the state anew."""
+        if self.table is not None:
+            self.table.set_empty_text(tr("step.waiting"))
+
+    def draw(self, state: ViewState) -> None:
+        """Show the state; only ever called while the part is on show."""
+        raise NotImplementedError

@@ -1,0 +1,119 @@
+"""How long a training step may be, and what Adam makes of it for one weight."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from visualizer import step_actions
+from visualizer.i18n import tr
+from visualizer.inquiries.step import shown_step
+from visualizer.lenses import step_tables as tables
+from visualizer.lenses import step_words as said
+from visualizer.lenses.step_choice import chosen_parameter
+from visualizer.lenses.step_pictures import weight_pictures
+from visualizer.pages.step_part import StepPart
+from visualizer.pages.zoom import zoom_words
+from visualizer.state import ViewState
+from visualizer.store import Store
+from visualizer.widgets.controls import SectionHead, card
+from visualizer.widgets.heatmap import HeatMap
+from visualizer.widgets.loss_change import LossNumbers
+from visualizer.widgets.step_pictures import NormBars
+from visualizer.widgets.step_table import StepTable
+from visualizer.widgets.update_formulas import UpdateFormulas
+
+CHANGES = ("before", "update", "after")
+# Shares of the width: the parameters, and what becomes of one of them.
+SHARES = 27, 73
+
+
+class ClippingPart(StepPart):
+    """All gradients as one vector, and what each parameter adds to its length."""
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(store, parent)
+        self.bars, self.table = NormBars(), StepTable()
+        for canvas in (self.bars, self.table):
+            canvas.set_ground("surface")
+        self.filled_column().addWidget(self.carded(self.bars, self.table))
+        self.carriers = (self.bars, self.table)
+
+    def draw(self, state: ViewState) -> None:
+        assert self.table is not None
+        words = tr("step.norm.before"), tr("step.norm.after"), tr("step.norm.most")
+        self.bars.set_norms(tables.norms(state), words)
+        self.table.set_table(tables.norms_table(state))
+
+
+class AdamPart(StepPart):
+    """The way of one weight, and the loss that all of them together lead to."""
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(store, parent)
+        self.table, self.loss = StepTable(), LossNumbers()
+        self.weight, self.formulas = SectionHead(), UpdateFormulas()
+        self.heads = tuple(SectionHead() for _ in CHANGES)
+        self.changes = tuple(HeatMap() for _ in CHANGES)
+        row = self.filled_row()
+        left = QVBoxLayout()
+        left.setSpacing(round(0.5 * self.em))
+        left.addWidget(self.carded(self.table), 1)
+        left.addWidget(self.carded(self.loss))
+        row.addLayout(left, SHARES[0])
+        right = QVBoxLayout()
+        right.setSpacing(round(0.5 * self.em))
+        upper, inside = card(self)
+        inside.setSpacing(0)
+        inside.addWidget(self.weight)
+        inside.addWidget(self.formulas)
+        right.addWidget(upper)
+        lower, inside = card(self)
+        pictures = QHBoxLayout()
+        for head, heatmap in zip(self.heads, self.changes, strict=True):
+            column = QVBoxLayout()
+            column.setSpacing(0)
+            column.addWidget(head)
+            column.addWidget(heatmap, 1)
+            pictures.addLayout(column, 1)
+        inside.addLayout(pictures)
+        right.addWidget(lower, 1)
+        row.addLayout(right, SHARES[1])
+        for canvas in (self.table, self.loss, self.weight, self.formulas, *self.heads):
+            canvas.set_ground("surface")
+        self.carriers = (self.table, self.loss, self.formulas, *self.changes)
+        self.table.rowClicked.connect(
+            lambda name: store.dispatch(step_actions.look_at_parameter, name)
+        )
+        for heatmap in self.changes:
+            heatmap.cellClicked.connect(self._on_weight)
+
+    def retranslate(self) -> None:
+        super().retranslate()
+        self.formulas.describe(tr("step.formulas"))
+        for heatmap, name in zip(self.changes, CHANGES, strict=True):
+            heatmap.describe(tr(f"step.weight_{name}"))
+            heatmap.set_zoom_words(zoom_words())
+            heatmap.set_empty_text(tr("step.waiting"))
+
+    def draw(self, state: ViewState) -> None:
+        assert self.table is not None
+        self.table.set_table(tables.parameters_table(state))
+        self.loss.set_change(said.loss_change(state))
+        self.weight.set_texts(tr("step.weight"), said.weight_name(state))
+        self.formulas.set_formulas(said.update_formulas(state))
+        pictures = weight_pictures(state)
+        for head, name in zip(self.heads, CHANGES, strict=True):
+            head.set_texts(tr(f"step.weight_{name}"))
+        for number, heatmap in enumerate(self.changes):
+            picture = None if pictures is None else pictures[number]
+            heatmap.set_matrix(picture)
+            if picture is not None:
+                heatmap.set_selected((picture.current_row or 0, picture.current_column or 0))
+
+    def _on_weight(self, row: int, column: int) -> None:
+        state, matrix = self.store.state, self.changes[0].matrix
+        step = shown_step(state)
+        if matrix is None or matrix.cell_index is None or step is None:
+            return
+        name = chosen_parameter(state, step)
+        self.store.dispatch(step_actions.look_at_parameter, name, matrix.cell_index(row, column))
