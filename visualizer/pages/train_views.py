@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from visualizer import fonts, lab_actions, lab_orders
+from visualizer import fonts, lab_actions, lab_orders, step_actions, trail
 from visualizer.i18n import tr
 from visualizer.lab import Lab, Training, shown_step
 from visualizer.lenses import lab_charts, lab_words
@@ -48,6 +48,7 @@ class TrainingPart(QWidget):
         self.batch, self.stop, self.check, self.export, self.anew = (
             push_button() for _ in range(5)
         )
+        self.glass = push_button()
         self.line = Note()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -67,6 +68,7 @@ class TrainingPart(QWidget):
         self.line.set_ground("surface")
         self.pause.clicked.connect(self._on_pause)
         self.batch.clicked.connect(partial(self._order, "one_batch"))
+        self.glass.clicked.connect(self._on_glass)
         self.stop.clicked.connect(partial(self._order, "stop"))
         self.check.clicked.connect(self._on_check)
         self.export.clicked.connect(self.exportWanted)
@@ -78,7 +80,15 @@ class TrainingPart(QWidget):
         inside.setDirection(QBoxLayout.Direction.LeftToRight)
         inside.setContentsMargins(*(round(part * em) for part in (0.8, 0.4, 0.8, 0.4)))
         inside.setSpacing(round(0.55 * em))
-        for button in (self.pause, self.batch, self.stop, self.check, self.export, self.anew):
+        for button in (
+            self.pause,
+            self.batch,
+            self.glass,
+            self.stop,
+            self.check,
+            self.export,
+            self.anew,
+        ):
             inside.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         inside.addStretch(1)
         inside.addWidget(self.line)
@@ -87,6 +97,7 @@ class TrainingPart(QWidget):
     def retranslate(self) -> None:
         for button, name in (
             (self.batch, "batch"),
+            (self.glass, "glass"),
             (self.stop, "stop"),
             (self.check, "check"),
             (self.export, "export"),
@@ -111,6 +122,7 @@ class TrainingPart(QWidget):
         for chart, shown in zip(self.charts, lab_charts.charts(training), strict=True):
             chart.set_chart(shown)
         self.film.draw(state)
+        self.glass.setEnabled(step_actions.paused_training(state) is not None)
         self._draw_commands(lab, training)
         self._fit(training)
         self.line.setToolTip(lab_words.line_below(training))
@@ -147,6 +159,7 @@ class TrainingPart(QWidget):
             self.pause.setToolTip(tr("lab.command.pause.tip"))
             self.pause.setEnabled(going)
         self.batch.setEnabled(going)
+        self.glass.setVisible(paused)
         self.stop.setEnabled(going)
         self.check.setEnabled(bool(training.snapshots))
         self.export.setEnabled(bool(len(training.steps)))
@@ -162,6 +175,12 @@ class TrainingPart(QWidget):
             self.store.dispatch(lab_orders.open_final)
         else:
             self.store.dispatch(lab_orders.toggle_pause)
+
+    def _on_glass(self) -> None:
+        """The step that one batch more would be, laid open; the way back leads here."""
+        self.store.dispatch(
+            lambda state: step_actions.look_at_training(trail.open_page(state, "step"))
+        )
 
     def _on_check(self) -> None:
         self.store.dispatch(lab_orders.check)
