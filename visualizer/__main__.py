@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from visualizer.i18n import tr
 
 THEMES = ("light", "dark")
 SHOWN = ("values", "gradients")
-PAGES = ("record", "layers", "attention", "heads", "lens", "decoding", "step", "chat")
+PAGES = ("record", "layers", "attention", "heads", "lens", "decoding", "step", "chat", "train")
 LEAST, MOST = (640, 400), (7680, 4320)
 
 
@@ -42,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not has_display():
         print(f"glassformer: {tr('cli.no_display')}", file=sys.stderr)
         return 2
+    # What is imported stays: looking for garbage among it would take a good part of the start.
+    # The window collects it in its own way (see visualizer/garbage.py).
+    gc.disable()
     from visualizer import app
 
     return app.main(checkpoint_of(options.checkpoint), options.verbose)
@@ -56,6 +60,7 @@ def _render(given: list[str]) -> int:
     parser.add_argument("--head", type=int, metavar="N", help=tr("cli.head"))
     parser.add_argument("--showing", choices=SHOWN, default="values", help=tr("cli.showing"))
     parser.add_argument("--page", choices=PAGES, default="record", help=tr("cli.page"))
+    parser.add_argument("--task", metavar="NAME", help=tr("cli.task"))
     parser.add_argument("--theme", choices=THEMES, default="light")
     parser.add_argument("--language", choices=i18n.LANGUAGES, default=i18n.language())
     parser.add_argument("--size", type=_size, default=(1600, 1000), metavar="WxH")
@@ -63,7 +68,11 @@ def _render(given: list[str]) -> int:
     parser.add_argument("--out", type=Path, metavar="FILE.png")
     parser.add_argument("--walkthrough", type=Path, metavar="FOLDER", help=tr("cli.walkthrough"))
     options = parser.parse_args(given)
-    if options.walkthrough is None and (options.out is None or options.step is None):
+    if options.task is not None:
+        options.page = "train"
+    # the lab is about no record
+    is_placed = options.step is not None or options.page == "train"
+    if options.walkthrough is None and (options.out is None or not is_placed):
         parser.error(tr("cli.render.needs"))
     if options.walkthrough is not None and (options.out or options.step):
         parser.error(tr("cli.render.either"))

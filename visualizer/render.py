@@ -11,7 +11,7 @@ from PySide6.QtCore import QMessageLogContext, QSize, Qt, QtMsgType, qInstallMes
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
-from visualizer import actions, navigation
+from visualizer import actions, lab_actions, navigation
 from visualizer.app import FIRST_MODEL, make_application
 from visualizer.cards import about, title_of
 from visualizer.i18n import tr
@@ -61,7 +61,10 @@ def main(options: argparse.Namespace, checkpoint: Path | str | None) -> int:
             draw_walkthrough(app, state, options.walkthrough, QSize(*options.size))
         else:
             state = shown(state, options.page, options.showing, options.token)
-            state = placed(state, options.step, options.token, options.head)
+            if options.step is not None:
+                state = placed(state, options.step, options.token, options.head)
+            if options.task is not None:
+                state = with_task(state, options.task)
             _save(picture(app, state, QSize(*options.size)), options.out)
             print(options.out)
     except (ValueError, LookupError, OSError) as error:
@@ -120,6 +123,13 @@ def placed(state: ViewState, site: str, token: int | None, head: int | None) -> 
             raise LookupError(tr("cli.no_head", n=head, most=heads))
         state = actions.select_head(state, head - 1)
     return state
+
+
+def with_task(state: ViewState, name: str) -> ViewState:
+    """The lab with the settings of a built-in task; LookupError where there is none."""
+    if name not in lab_actions.TASKS:
+        raise LookupError(tr("cli.no_task", name=name, known=", ".join(lab_actions.TASKS)))
+    return lab_actions.choose_task(state, name)
 
 
 def picture(app: QApplication, state: ViewState, size: QSize) -> QPixmap:

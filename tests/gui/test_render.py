@@ -201,3 +201,15 @@ def test_without_a_sentence_the_map_of_the_model_stays_and_all_is_still_to_do():
     boxes = [box for group in (*drawn.encoder, *drawn.decoder) for box in group.blocks]
     assert {box.status for box in boxes} == {"todo"}
     assert "decoder.1.cross_attn" in {box.id for box in boxes}
+
+
+def test_the_lab_and_the_settings_of_a_task_are_drawn_without_a_record(checkpoint, tmp_path):  # noqa: F811
+    chosen, settings = tmp_path / "lab.png", tmp_path / "settings.png"
+    arguments = ("render", checkpoint, "--size", "1280x720", "--out")
+    for out, more in ((chosen, ("--page", "train")), (settings, ("--task", "reverse"))):
+        done = run(*arguments, out, *more)
+        assert (done.returncode, done.stdout.strip()) == (0, str(out)), done.stderr
+        assert pixels(out).shape == (720, 1280)
+    assert (pixels(chosen) != pixels(settings)).mean() > 0.05
+    done = run(*arguments, chosen, "--task", "poems")
+    assert done.returncode == 2 and "no task poems" in done.stderr

@@ -13,6 +13,7 @@ from visualizer.pages.train_file import Picker
 from visualizer.store import Store
 from visualizer.widgets.controls import push_button
 from visualizer.widgets.glossary_link import TermLabel
+from visualizer.widgets.wrapped_label import fit_height
 
 FIELD = 9.0
 
@@ -120,9 +121,8 @@ class Setting(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Wrapped lines as high as they are: a layout would reckon with a narrower place."""
         for label in (self.explained, self.problem):
-            label.setFixedHeight(max(label.heightForWidth(self.width() - self.fix_room(label)), 1))
+            fit_height(label, self.width() - self.fix_room(label))
 
     def fix_room(self, label: QLabel) -> int:
         """What the button beside the problem takes of its width."""

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from visualizer import fonts, lab_actions, lab_orders
 from visualizer.i18n import has, tr
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.controls import push_button
+from visualizer.widgets.wrapped_label import fit_height
 
 COLUMNS = 3
 
@@ -37,14 +46,25 @@ class ChoiceCard(QFrame):
         self.button = push_button()
         self.button.clicked.connect(self.clicked)
         column = QVBoxLayout(self)
-        column.setContentsMargins(*(round(part * em) for part in (1.0, 0.8, 1.0, 0.8)))
-        column.setSpacing(round(0.35 * em))
-        column.addWidget(self.title)
-        column.addWidget(self.about, 1, Qt.AlignmentFlag.AlignTop)
+        column.setContentsMargins(*(round(part * em) for part in (1.0, 0.5, 0.8, 0.55)))
+        column.setSpacing(round(0.3 * em))
         row = QHBoxLayout()
-        row.addWidget(self.example, 1)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.button)
         column.addLayout(row)
+        column.addWidget(self.about)
+        column.addWidget(self.example)
+        column.addStretch(1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        sides = self.layout().contentsMargins()
+        room = self.width() - sides.left() - sides.right()
+        for label in (self.about, self.example):
+            fit_height(label, room)
 
     def set_texts(self, title: str, about: str, example: str, button: str) -> None:
         self.title.setText(title)
@@ -52,6 +72,7 @@ class ChoiceCard(QFrame):
         self.example.setText(example)
         self.button.setText(button)
         self.button.setAccessibleName(f"{button}: {title}")
+        self._fit()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
@@ -91,14 +112,24 @@ class StartPart(QWidget):
         offer.addStretch(1)
         column.addLayout(offer)
         grid = QGridLayout()
-        grid.setSpacing(round(0.9 * em))
+        grid.setSpacing(round(0.65 * em))
         for place, card in enumerate((*self.cards, self.file)):
             wide = COLUMNS - place % COLUMNS if card is self.file else 1
             grid.addWidget(card, place // COLUMNS, place % COLUMNS, 1, wide)
         for place in range(COLUMNS):
             grid.setColumnStretch(place, 1)
-        column.addLayout(grid)
-        column.addStretch(1)
+        inside = QWidget()
+        inside.setProperty("role", "page")
+        cards = QVBoxLayout(inside)
+        cards.setContentsMargins(0, 0, 0, 0)
+        cards.addLayout(grid)
+        cards.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setWidget(inside)
+        column.addWidget(self.area, 1)
         for card, name in zip(self.cards, self.names, strict=True):
             card.clicked.connect(self._choosing(name))
         self.file.clicked.connect(self.fileWanted)
