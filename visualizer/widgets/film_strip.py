@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -47,13 +46,17 @@ class FilmStrip(PointedCanvas):
         self.setMouseTracking(True)
         self.frames: tuple[Frame, ...] = ()
         self._empty = ""
-        self._images: dict[int, tuple[Theme, np.ndarray, QImage]] = {}
+        self._key: tuple[object, ...] = ()
+        self._images: dict[int, tuple[Theme, Frame, QImage]] = {}
         self.count_changed: Callable[[], None] = lambda: None
         self._count = 0
 
     def set_frames(self, frames: tuple[Frame, ...], empty: str = "") -> None:
         """empty: what is said where there is none"""
-        self.frames, self._empty = frames, empty
+        key = (empty, *(frame.key for frame in frames))
+        if key == self._key:
+            return
+        self._key, self.frames, self._empty = key, frames, empty
         shown = {frame.step for frame in frames if frame.is_known}
         self._images = {step: kept for step, kept in self._images.items() if step in shown}
         self.describe(empty if not frames else ", ".join(f"{f.title}: {f.output}" for f in frames))
@@ -143,8 +146,8 @@ class FilmStrip(PointedCanvas):
 
     def _image(self, frame: Frame) -> QImage:
         kept = self._images.get(frame.step)
-        if kept is None or kept[0] is not self.theme or kept[1] is not frame.weights:
-            kept = (self.theme, frame.weights, attention_image(frame.weights, self.theme))
+        if kept is None or kept[0] is not self.theme or kept[1].cells != frame.cells:
+            kept = (self.theme, frame, attention_image(frame.weights, self.theme))
             self._images[frame.step] = kept
         return kept[2]
 

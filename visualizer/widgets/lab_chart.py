@@ -13,6 +13,9 @@ from visualizer import fonts
 from visualizer.lenses.lab_picture import Chart, ChartLine
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
 
+# So many points to a column of pixels are no longer painted one by one.
+DENSE = 1.2
+
 
 class LabChart(Canvas):
     """A card with a heading, a line with names and newest values, an axis at the left, and one at
@@ -52,7 +55,7 @@ class LabChart(Canvas):
         return QRectF(self.rect()).adjusted(left, 3.9 * em, -right, -1.6 * em)
 
     def places(self, line: ChartLine) -> np.ndarray:
-        """(n, 2) where a line's points are painted: at most a few to each column of pixels."""
+        """(n, 2) where a line's points are painted."""
         chart, plot = self.chart, self.plot_rect()
         assert chart is not None
         x = plot.left() + np.asarray(line.x, np.float64) / max(chart.last, 1) * plot.width()
@@ -69,7 +72,7 @@ class LabChart(Canvas):
         finite = np.isfinite(share)
         x, share = x[finite], share[finite]
         up = plot.bottom() - np.clip(share, 0.0, 1.0) * plot.height()
-        return thinned(np.stack([x, up], axis=1), plot.width() * self.devicePixelRatioF())
+        return np.stack([x, up], axis=1)
 
     # Painting.
 
@@ -96,7 +99,10 @@ class LabChart(Canvas):
 
     def _draw_grid(self, painter: QPainter, chart: Chart) -> None:
         em, theme, plot, small = self.em, self.theme, self.plot_rect(), self.face(0.76)
-        for value, text in chart.ticks:
+        # where they are too close every second or only the ends are named
+        room = plot.height() / max(len(chart.ticks) - 1, 1)
+        every = next((n for n in (1, 2) if n * room >= 0.95 * em), max(len(chart.ticks) - 1, 1))
+        for number, (value, text) in enumerate(chart.ticks):
             if chart.log:
                 share = np.log(value / chart.low) / np.log(chart.high / chart.low)
             else:
@@ -104,12 +110,13 @@ class LabChart(Canvas):
             y = self.snap(plot.bottom() - float(share) * plot.height()) + 0.5
             painter.setPen(QPen(QColor(theme.border), 1.0))
             painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
-            room = QRectF(0, y - 0.6 * em, plot.left() - 0.7 * em, 1.2 * em)
-            write(painter, room, text, small, getattr(theme, chart.colours[0]), RIGHT)
-        for share, text in chart.right:
+            if number % every == 0:
+                place = QRectF(0, y - 0.6 * em, plot.left() - 0.7 * em, 1.2 * em)
+                write(painter, place, text, small, getattr(theme, chart.colours[0]), RIGHT)
+        for share, text in chart.right[::every]:
             y = self.snap(plot.bottom() - share * plot.height()) + 0.5
-            room = QRectF(plot.right() + 0.6 * em, y - 0.6 * em, self.width(), 1.2 * em)
-            write(painter, room, text, small, getattr(theme, chart.colours[1]), LEFT)
+            place = QRectF(plot.right() + 0.6 * em, y - 0.6 * em, self.width(), 1.2 * em)
+            write(painter, place, text, small, getattr(theme, chart.colours[1]), LEFT)
         foot = QRectF(plot.left(), plot.bottom() + 0.2 * em, plot.width(), 1.2 * em)
         write(painter, foot, "0", small, theme.muted, LEFT)
         write(painter, foot, f"{chart.last:,}", small, theme.muted, RIGHT)
@@ -121,13 +128,21 @@ class LabChart(Canvas):
         colour = QColor(getattr(self.theme, line.colour))
         if line.faint:
             colour.setAlphaF(0.16)
+        wide = 1.2 if line.faint else 1.7
+        ratio = self.devicePixelRatioF()
+        if len(places) > DENSE * self.plot_rect().width() * ratio:
+            runs = column_runs(places, ratio)
+            if np.quantile(runs[:, 3] - runs[:, 2], 0.9) > wide:
+                draw_runs(painter, runs, colour, wide, 1 / ratio)
+                return
+            places = runs[:, :2]
         shape = [QPointF(x, y) for x, y in places.tolist()]
         if line.dots or len(shape) == 1:
             pen = QPen(colour, 0.34 * self.em)
             pen.setCapStyle(Qt.PenCapStyle.RoundCap)
             painter.setPen(pen)
             painter.drawPoints(shape)
-        painter.setPen(QPen(colour, 1.2 if line.faint else 1.7))
+        painter.setPen(QPen(colour, wide))
         # one polyline through the stroker takes five times as long
         painter.drawLines([QLineF(a, b) for a, b in pairwise(shape)])
 
@@ -204,19 +219,35 @@ def pointed_texts(chart: Chart, step: int) -> list[tuple[str, str]]:
     return said
 
 
-def thinned(points: np.ndarray, columns: float) -> np.ndarray:
-    """The points of a curve without those that no eye would miss: of each column of pixels the
-    first, the lowest, the highest and the last.
+def column_runs(points: np.ndarray, ratio: float) -> np.ndarray:
+    """What a curve does in each column of pixels: how far it goes up and down there, and what lies
+    between it and the column before.
 
-    points: (n, 2), from left to right
+    points: (n, 2), from left to right    ratio: pixels to a logical one
+    returns: (m, 4) x, the first y, the lowest and the highest, m columns that have a point
     """
-    if len(points) <= 4 * columns or columns < 1:
-        return points
-    column = np.floor(points[:, 0]).astype(np.int64)
+    column = np.floor(points[:, 0] * ratio).astype(np.int64)
     starts = np.flatnonzero(np.diff(column, prepend=column[0] - 1))
-    ends = np.append(starts[1:], len(points))
-    lows = np.minimum.reduceat(points[:, 1], starts)
-    highs = np.maximum.reduceat(points[:, 1], starts)
-    x = points[starts, 0]
-    y = np.stack([points[starts, 1], lows, highs, points[ends - 1, 1]], axis=1)
-    return np.stack([np.repeat(x, 4), y.ravel()], axis=1)
+    y = points[:, 1]
+    first, last = y[starts], y[np.append(starts[1:], len(y)) - 1]
+    before = np.concatenate([first[:1], last[:-1]])
+    lows = np.minimum(np.minimum.reduceat(y, starts), before)
+    highs = np.maximum(np.maximum.reduceat(y, starts), before)
+    return np.stack([column[starts] / ratio, first, lows, highs], axis=1)
+
+
+def draw_runs(
+    painter: QPainter, runs: np.ndarray, colour: QColor, thick: float, wide: float
+) -> None:
+    """A curve that goes up and down in every column of pixels, as what it covers of each.
+
+    thick: of the line    wide: of a column
+    """
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    painter.drawRects(
+        [QRectF(x, low - thick / 2, wide, high - low + thick) for x, _, low, high in runs.tolist()]
+    )
+    painter.restore()
