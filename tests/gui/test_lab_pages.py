@@ -9,9 +9,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
 from model_core.training.cleaning import KINDS, CleaningReport
-from model_core.training.settings import FIELDS
+from model_core.training.lab_data import TaskSource
+from model_core.training.settings import FIELDS, Settings
 from tests.gui.live_window import WAIT, LiveWindow
-from visualizer import glossary, i18n, lab_actions
+from visualizer import actions, glossary, i18n, lab_actions
+from visualizer.lab import Subject, Training
 from visualizer.lenses import lab_form
 from visualizer.lenses.lab_file import report_rows
 from visualizer.widgets.glossary_link import term_under
@@ -106,6 +108,27 @@ def test_any_separator_can_be_typed(live, tmp_path):
     live.qtbot.keyClick(edit, KEY.Key_Return)
     live.qtbot.waitUntil(lambda: live.state.lab.file.look.separator == " ~ ", timeout=WAIT)
     assert live.state.lab.file.look.rows[0] == ("a, b", "c, d")
+
+
+# The way to the glossary.
+
+
+@pytest.mark.parametrize("language", i18n.LANGUAGES)
+def test_the_words_of_charts_tables_and_the_film_lead_to_the_glossary(live, language, tmp_path):
+    i18n.set_language(language)
+    subject = Subject(TaskSource("reverse"), "reverse", Settings())
+    live.store.dispatch(lab_actions.with_lab, step="training", training=Training(1, subject))
+    live.store.dispatch(actions.set_language, language)
+    live.store.dispatch(actions.show_page, "train")
+    part = live.window.stage.page.parts["training"]
+    live.qtbot.waitUntil(lambda: part.charts[0].width() > 300, timeout=WAIT)
+    part.grab()
+    found = {link.term for chart in part.charts for link in chart.links.links()}
+    assert {"loss", "exact_match", "held_out", "learning_rate", "gradient_norm"} <= found
+    film = part.film
+    for widget, term in ((film.strip, "snapshot"), (film.probe, "probe"), (part.batch, "batch")):
+        assert term_under(widget, widget.mapToGlobal(widget.rect().center())) == term
+    assert term_under(part.check, part.check.mapToGlobal(QPoint(5, 5))) == "gradient_check"
 
 
 # The form.

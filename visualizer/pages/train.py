@@ -33,7 +33,7 @@ class TrainPage(Page):
     hides_right = True
     own_heading = True
     word_lines = 0
-    ahead = frozenset({"lab"})
+    ahead = frozenset({"lab", "notice"})
     ask_for_pairs = staticmethod(dialogs.ask_for_pairs)
     ask_for_target = staticmethod(dialogs.ask_for_target)
     ask_for_table = staticmethod(dialogs.ask_for_table)
@@ -96,6 +96,17 @@ class TrainPage(Page):
         training.exportWanted.connect(self._on_export)
         training.saveWanted.connect(self._on_save)
         training.film.left.connect(self.left)
+        film = training.film
+        for term, things in (
+            ("snapshot", (film.strip, film.scrubber, film.detail, film.pair)),
+            ("probe", (film.probe,)),
+            ("held_out", film.samples),
+            ("weight_update", film.norms),
+            ("gradient_norm", (training.line,)),
+        ):
+            for thing in things:
+                # what a right click there, or F2, is about
+                thing.term = term
         return training
 
     def _dress(self, part: QWidget) -> None:

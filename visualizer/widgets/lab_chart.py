@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from visualizer import fonts
 from visualizer.lenses.lab_picture import Chart, ChartLine
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.glossary_link import Links
 
 # So many points to a column of pixels are no longer painted one by one.
 DENSE = 1.2
@@ -26,6 +27,7 @@ class LabChart(Canvas):
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
+        self.links = Links(self)
         self.chart: Chart | None = None
         self._pointed: float | None = None
 
@@ -83,6 +85,8 @@ class LabChart(Canvas):
             return
         head = QRectF(1.0 * em, 0.55 * em, self.width() - 2 * em, 1.5 * em)
         write(painter, head, chart.title, self.face(bold=True), theme.text, LEFT)
+        self.links.clear()
+        self.links.add(head, chart.title, self.face(bold=True))
         self._draw_grid(painter, chart)
         for line in chart.lines:
             self._draw_line(painter, line)
@@ -96,6 +100,7 @@ class LabChart(Canvas):
         self._draw_legend(painter, chart)
         if self._pointed is not None:
             self._draw_pointed(painter, chart)
+        self.links.underline(painter)
 
     def _draw_grid(self, painter: QPainter, chart: Chart) -> None:
         em, theme, plot, small = self.em, self.theme, self.plot_rect(), self.face(0.76)
@@ -173,6 +178,7 @@ class LabChart(Canvas):
             wide = small.width(text) * share
             rect = QRectF(x, middle - 0.65 * em, wide, 1.3 * em)
             write(painter, rect, text, small, getattr(theme, line.colour), LEFT)
+            self.links.add(rect, text, small)
             x += wide + gap
 
     # The pointer: what the curves say at a step.

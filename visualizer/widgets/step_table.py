@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from visualizer import fonts
 from visualizer.lenses.step_tables import Mark, Table
 from visualizer.widgets.canvas import LEFT, RIGHT, box, ink, write
+from visualizer.widgets.glossary_link import Links
 from visualizer.widgets.pointing import PointedCanvas
 
 LINE = 1.55
@@ -31,6 +32,7 @@ class StepTable(PointedCanvas):
         self.setMouseTracking(True)
         self._leads, self._wide = leads, wide
         self._table: Table | None = None
+        self.links = Links(self)
         self._first = 0
         self._empty = ""
 
@@ -111,19 +113,23 @@ class StepTable(PointedCanvas):
     def paint(self, painter: QPainter) -> None:
         table, theme, em = self._table, self.theme, self.em
         small = self.face(fonts.SMALL)
+        self.links.clear()
         if table is None or not table.rows:
             write(painter, QRectF(self.rect()), self._empty, self.face(), theme.muted)
             return
         columns = self._columns(table)
         head = QRectF(0, 0, self.width(), LINE * em)
         for text, (left, wide, align) in zip(table.heads, columns, strict=True):
-            write(painter, QRectF(left, 0, wide, head.height()), text, small, theme.muted, align)
+            room = QRectF(left, 0, wide, head.height())
+            write(painter, room, text, small, theme.muted, align)
+            self.links.add(room, text, small, right=align is RIGHT)
         painter.setPen(QPen(ink(theme.border), 1.0))
         y = self.snap(head.bottom()) - 0.5
         painter.drawLine(QPointF(0, y), QPointF(self.width(), y))
         for row in range(self._first, min(self._first + self._fit(), len(table.rows))):
             self._draw_row(painter, table, row, columns)
         self._draw_thumb(painter, len(table.rows))
+        self.links.underline(painter)
 
     def _draw_row(
         self,

@@ -10,6 +10,7 @@ from visualizer import fonts
 from visualizer.lenses.step_words import FormulaSaid
 from visualizer.widgets.canvas import LEFT, Canvas, write
 from visualizer.widgets.formula import Formula
+from visualizer.widgets.glossary_link import Links
 
 MOST = 8
 TITLE = 7.2
@@ -36,6 +37,7 @@ class UpdateFormulas(Canvas):
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._said: tuple[FormulaSaid, ...] = ()
+        self.links = Links(self)
         self.formulas = tuple(LowFormula(self) for _ in range(MOST))
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -66,8 +68,11 @@ class UpdateFormulas(Canvas):
 
     def paint(self, painter: QPainter) -> None:
         small = self.face(fonts.SMALL)
+        self.links.clear()
         for one, formula in zip(self._said, self.formulas, strict=False):
             place = formula.geometry()
             wide = TITLE * self.em
             rect = QRectF(place.left() - wide, place.top(), wide, place.height())
             write(painter, rect, one.title, small, self.theme.muted, LEFT)
+            self.links.add(rect, one.title, small)
+        self.links.underline(painter)
