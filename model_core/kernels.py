@@ -38,7 +38,8 @@ def norm_at_once(x: int, gamma: Array, beta: Array, eps: float, targets: Sequenc
     mean, variance, normalised, out = targets
 
     def norm(v: Values) -> None:
-        v[mean], v[variance], v[normalised], v[out] = layer_norm(v[x], gamma, beta, eps)
+        outs = v[mean], v[variance], v[normalised], v[out]
+        v[mean], v[variance], v[normalised], v[out] = layer_norm(v[x], gamma, beta, eps, outs)
 
     return norm
 
@@ -47,9 +48,11 @@ def bound_scores(mask: int, bound: int, dtype: str) -> Step:
     """What a mask lets scores be at most: +inf where it is True, -inf elsewhere.   slots"""
 
     def bounds(v: Values) -> None:
-        # key by key in memory, as the scores are
-        most = np.empty_like(v[mask].swapaxes(-1, -2), dtype).swapaxes(-1, -2)
-        v[bound] = most
+        most = v[bound]
+        if most is None:
+            # key by key in memory, as the scores are
+            most = np.empty_like(v[mask].swapaxes(-1, -2), dtype).swapaxes(-1, -2)
+            v[bound] = most
         np.copyto(most, -math.inf)
         np.copyto(most, math.inf, where=v[mask])
 

@@ -72,11 +72,13 @@ def walk_back(
     gradient: Array,
     norms: Mapping[str, tuple[str, ...]] | None = None,
     readers: Readers | None = None,
+    keep: bool = True,
 ) -> list[Array | None]:
     """The gradient in every slot of the plan, from that of `site` on.
 
     norms: the groups of sites to be passed in one go, by their last
     readers: filled, where given, with who passed a gradient to whom, in the plan's order
+    keep: the gradients of sites too; without them, each finds the last one's memory, still warm
     """
     slots: list[Array | None] = [None] * plan.n_slots
     slots[plan.slots[site]] = gradient
@@ -84,6 +86,8 @@ def walk_back(
         d_out = slots[plan.slots[instruction.site]]
         if d_out is None:
             continue
+        if not keep:
+            slots[plan.slots[instruction.site]] = None
         if norms and instruction.site in norms:
             names, shares = _norm_backward(plan, value_of, norms[instruction.site], d_out)
         else:
@@ -97,8 +101,13 @@ def walk_back(
                 readers.setdefault(name, []).append((instruction.site, which))
             slot = plan.slots[name]
             before = slots[slot]
-            # a new array: a share may be the very array that another input received
-            slots[slot] = share if before is None else before + share
+            if before is None:
+                slots[slot] = share
+            elif keep or np.may_share_memory(share, d_out):
+                # a new array: a share may be the very array that another input received
+                slots[slot] = before + share
+            else:
+                slots[slot] = np.add(before, share, out=share)
     if readers is not None:
         for found in readers.values():
             found.sort(key=lambda reader: (plan.number(reader[0]), reader[1]))

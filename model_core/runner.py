@@ -127,6 +127,15 @@ class Runner:
             return None
         return project_together(x, weights, biases, targets, self._reserve())
 
+    @property
+    def n_slots(self) -> int:
+        """How many values a pass has, those behind the plan's own included."""
+        return len(self._template)
+
+    def unfilled(self) -> Values:
+        """The values of a pass that is still to come: the parameters alone."""
+        return self._template.copy()
+
     def _reserve(self) -> int:
         """One more slot, behind the plan's own."""
         self._template.append(None)

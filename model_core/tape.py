@@ -244,7 +244,8 @@ class Tape:
         """
         site = self.plan.resolve(site)
         norms = {group[3]: group for group in self.plan.together if len(group) == 4}
-        slots = walk_back(self.plan, self.value_of, site, np.ones_like(self.value_of(site)), norms)
+        start = np.ones_like(self.value_of(site))
+        slots = walk_back(self.plan, self.value_of, site, start, norms, keep=False)
         return Gradients(self.plan, self.value_of, self.parameters, site, slots).parameters
 
 

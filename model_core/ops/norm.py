@@ -344,22 +344,30 @@ class Normalise(Op):
 
 
 def layer_norm(
-    x: Array, gamma: Array, beta: Array, eps: float
+    x: Array,
+    gamma: Array,
+    beta: Array,
+    eps: float,
+    outs: Sequence[Array | None] = (None, None, None, None),
 ) -> tuple[Array, Array, Array, Array]:
     """The forwards of Mean, Variance, Normalise and ScaleShift at once, to the same bits.
 
-    x: (..., D)   gamma, beta: (D,)
+    x: (..., D)   gamma, beta: (D,)   outs: arrays to write into, where there are any
     returns: mean (..., 1), variance (..., 1), normalised (..., D), out (..., D)
     """
     width = float(x.shape[-1])
-    mean = row_means(x)
-    normalised = np.subtract(x, mean)
-    variance = np.vecdot(normalised, normalised)[..., None]
+    mean = row_means(x, out=outs[0])
+    normalised = np.subtract(x, mean, out=outs[2])
+    variance = outs[1]
+    if variance is None:
+        variance = np.vecdot(normalised, normalised)[..., None]
+    else:
+        np.vecdot(normalised, normalised, out=variance[..., 0])
     np.divide(variance, width, out=variance)
     spread = np.add(variance, eps)
     np.sqrt(spread, out=spread)
     np.divide(normalised, spread, out=normalised)
-    out = np.multiply(normalised, gamma)
+    out = np.multiply(normalised, gamma, out=outs[3])
     np.add(out, beta, out=out)
     return mean, variance, normalised, out
 

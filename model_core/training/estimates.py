@@ -11,7 +11,7 @@ import numpy as np
 from model_core.parameters import parameter_count
 from model_core.training.batching import Example, epoch, n_batches
 from model_core.training.lab_data import Facts, Prepared
-from model_core.training.loop import KEPT_BYTES, KEPT_TAPES, Trainer
+from model_core.training.loop import Trainer
 from model_core.training.settings import Settings
 from model_core.training.tape_memory import BYTES, tape_bytes
 
@@ -51,9 +51,9 @@ def estimate(settings: Settings, facts: Facts) -> Estimate:
     count = parameter_count(config)
     shapes = batch_shapes(settings, facts)
     dropout = settings.dropout
-    tapes = sorted((tape_bytes(config, dropout, shape) for shape in set(shapes)), reverse=True)
-    memory = count * BYTES * COPIES_OF_PARAMETERS + min(sum(tapes[:KEPT_TAPES]), KEPT_BYTES)
-    memory += int((1 + SHARE_OF_GRADIENTS) * max(tapes, default=0))
+    tape = max((tape_bytes(config, dropout, shape) for shape in set(shapes)), default=0)
+    # all passes lie in one block but the first one of a shape
+    memory = count * BYTES * COPIES_OF_PARAMETERS + int((2 + SHARE_OF_GRADIENTS) * tape)
     fitting = max(1, facts.n_train - facts.longer_than(settings.max_seq_len))
     return Estimate(
         parameters=count,

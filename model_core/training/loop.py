@@ -12,6 +12,7 @@ from model_core.model import Model
 from model_core.ops import AlignmentLoss, CrossEntropy, WeightedSum
 from model_core.runner import Runner
 from model_core.tape import Tape
+from model_core.training.arena import Arena
 from model_core.training.batching import Batch, Example, collate, epoch, n_batches
 from model_core.training.guard import Guard
 from model_core.training.held_out import Evaluation, HeldOut
@@ -23,14 +24,9 @@ from model_core.training.optimiser import (
     clipped_norm,
     learning_rate_at,
 )
-from model_core.training.tape_memory import tape_bytes
 from model_core.transformer import Dropout
 
 Array = np.ndarray[Any, Any]
-
-# What finished tapes may take together, so many of them and so many bytes.
-KEPT_TAPES = 48
-KEPT_BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True)
@@ -138,10 +134,7 @@ class Trainer:
         self._runner = Runner(model.config, model.parameters, model.dtype, recipe.dropout)
         self._adam = Adam(recipe.learning_rate, recipe.beta1, recipe.beta2, recipe.epsilon)
         self._guard = Guard(model.parameters, model.config.tgt_vocab_size)
-        # one finished tape a shape: its arrays are written over by the next batch of that shape;
-        # only of the shapes met last, for those of all lengths together would fill gigabytes
-        self._finished: dict[tuple[int, ...], Tape] = {}
-        self._sizes: dict[tuple[int, ...], int] = {}
+        self._arena = Arena(self._runner)
         self._held_out: HeldOut | None = None
         self._evaluate_every = 0
         self.norms_every = 0
@@ -179,7 +172,7 @@ class Trainer:
             self.step, recipe.learning_rate, recipe.warmup_steps, recipe.steps, recipe.final_share
         )
         shape = (*batch.source_ids.shape, batch.target_ids.shape[1])
-        tape = forward(self._runner, batch, self._noise, self._finished.pop(shape, None))
+        tape = forward(self._runner, batch, self._noise, self._arena.lend(shape))
         target = record_losses(tape, batch, recipe, tokenizer.pad_id)
         gradients, norm = clip_gradients(tape.parameter_gradients(target), recipe.max_norm)
         loss = float(tape["loss"].value)
@@ -191,7 +184,7 @@ class Trainer:
         self.step += 1
         self._batches_done += 1
         guided = float(tape["alignment_loss"].value) if recipe.guided else None
-        self._keep(shape, tape)
+        self._arena.keep(shape, tape)
         due = _is_due(self.step, self._evaluate_every, recipe.steps)
         return Progress(
             self.step,
@@ -205,17 +198,6 @@ class Trainer:
             layer_norms(model.parameters, self._adam.update) if measured else (),
             self.evaluate() if due else None,
         )
-
-    def _keep(self, shape: tuple[int, ...], tape: Tape) -> None:
-        """Put a finished tape by for the next batch of its shape, and give up the oldest ones."""
-        if shape not in self._sizes:
-            self._sizes[shape] = tape_bytes(self.model.config, self.recipe.dropout, shape)
-        self._finished[shape] = tape
-        while len(self._finished) > 1 and (
-            len(self._finished) > KEPT_TAPES
-            or sum(self._sizes[kept] for kept in self._finished) > KEPT_BYTES
-        ):
-            del self._finished[next(iter(self._finished))]
 
     def next_batch(self) -> Batch:
         """What the next step is taken on; it counts as taken from then on."""

@@ -10,6 +10,7 @@ import pytest
 
 from model_core.model import Model
 from model_core.runner import Runner
+from model_core.training.arena import Arena
 from model_core.training.batching import Example, collate, epoch
 from model_core.training.evaluation import cross_head_facts, exact_matches
 from model_core.training.loop import GuidedHead, Recipe, forward, record_losses, train
@@ -151,6 +152,33 @@ def test_writing_over_a_finished_tape_gives_the_same_bits_as_fresh_arrays() -> N
         assert np.array_equal(record.value, again[record.site].value), record.site
     a, b = fresh.backward("total_loss").parameters, again.backward("total_loss").parameters
     assert all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def test_passes_of_all_shapes_share_one_block_and_give_the_bits_of_fresh_arrays() -> None:
+    model = small_model("float32")
+    runner = Runner(model.config, model.parameters, model.dtype, RECIPE.dropout)
+    arena = Arena(runner)
+    found = reversals(1, 24, model)
+    batches = [collate(found[:8], 0, 1, 2), collate(found[8:], 0, 1, 2)]
+    batches.append(collate([e for e in found if len(e.target) == 1], 0, 1, 2))
+    shapes = [(*batch.source_ids.shape, batch.target_ids.shape[1]) for batch in batches]
+    assert len(set(shapes)) == 3
+    lent_from = set()
+    for number, (shape, batch) in enumerate(zip(shapes * 3, batches * 3, strict=True)):
+        lent = arena.lend(shape)
+        assert (lent is None) == (number < 3)
+        tape = forward(runner, batch, np.random.default_rng(number), lent)
+        record_losses(tape, batch, RECIPE, 0)
+        fresh = forward(runner, batch, np.random.default_rng(number))
+        record_losses(fresh, batch, RECIPE, 0)
+        for record in fresh:
+            assert np.array_equal(record.value, tape[record.site].value), record.site
+        a, b = fresh.parameter_gradients("total_loss"), tape.parameter_gradients("total_loss")
+        assert all(np.array_equal(a[name], b[name]) for name in a)
+        if lent is not None:
+            lent_from.add(id(tape.value_of("encoder.embed.out").base))
+        arena.keep(shape, tape)
+    assert len(lent_from) == 1
 
 
 def test_training_without_dropout_computes_the_bits_that_tracing_computes() -> None:
