@@ -146,6 +146,8 @@ def test_pause_single_steps_and_going_on_change_nothing_of_the_run(
     for step in (1, 2, 3):
         training.step_once()
         until(training, lambda step=step: training.step == step)
+        # so that what one batch more would do can be looked at
+        until(training, lambda step=step: training.saved_step == step)
     time.sleep(0.1)
     training.poll()
     assert (training.state, training.step, len(training.history.steps)) == ("paused", 3, 3)

@@ -103,8 +103,11 @@ def shown_step(state: ViewState) -> GlassStep | None:
 def _belongs(key: StepKey, state: ViewState) -> bool:
     if weights_of(state) != "paused":
         return key.paused is None and key.entry is state.model
-    training = state.lab.training
-    return key.paused is not None and training is not None and key.paused.number == training.number
+    training, now = state.lab.training, paused_training(state)
+    if key.paused is None or training is None or key.paused.number != training.number:
+        return False
+    # while the training goes on, the last one stays on show
+    return now is None or now == key.paused
 
 
 def refusal(state: ViewState) -> str:

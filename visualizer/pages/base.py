@@ -29,6 +29,7 @@ class Page(Plain):
     own_heading: whether it has a heading of its own, and no formula or words above it
     word_lines: how many lines of plain words lie above it
     ahead: of the fields that change before a run has come, those that it shows
+    words_ahead: whether its words tell of them as well
     carriers: the canvases that carry the run's numbers (see panels.base.Panel)
     """
 
@@ -40,6 +41,7 @@ class Page(Plain):
     own_heading: ClassVar[bool] = False
     word_lines: ClassVar[int] = 2
     ahead: ClassVar[frozenset[str]] = frozenset()
+    words_ahead: ClassVar[bool] = False
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
         super().__init__(parent)

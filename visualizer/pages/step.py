@@ -45,6 +45,8 @@ class StepPage(Page):
     shows_gradients = False
     hides_right = True
     word_lines = 1
+    ahead = frozenset({"lab"})
+    words_ahead = True
 
     def __init__(self, store: Store, cell: CellLine, parent: QWidget | None = None) -> None:
         super().__init__(store, cell, parent)
@@ -52,6 +54,7 @@ class StepPage(Page):
         self.tools = self.stages
         self.stack = QStackedLayout(self)
         self.parts: dict[StageName, StepPart] = {}
+        self._standing: object = None
         for stage in STAGES:
             self.parts[stage] = MADE[stage](store, self)
             self.stack.addWidget(self.parts[stage])
@@ -81,8 +84,11 @@ class StepPage(Page):
             part.retranslate()
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
-        if not fields & WATCHED:
+        # while a training goes on the lab has news all the time
+        standing = step_actions.weights_of(state), step_actions.paused_training(state)
+        if not fields & WATCHED or (fields <= {"lab"} and standing == self._standing):
             return
+        self._standing = standing
         stage = state.training_step.stage
         self.stages.set_options(said.stage_titles(state), STAGES.index(stage))
         self.stack.setCurrentWidget(self.parts[stage])

@@ -50,10 +50,10 @@ WATCHED = POINTER | {
     *("page", "showing", "target", "parameter", "linked", "trail"),
     *("gradients", "audit", "readings", "difference", "check", "inputs"),
     *("bench", "conversation", "lab", "tree", "growing", "paths"),
-    *("hypothesis", "training_step", "glass", "step_check", "mistake_run"),
+    *("hypothesis", "training_step", "glass", "step_check", "mistake_run", "notice"),
 }
 # Of these a page tells whether it shows them before their run has come.
-AHEAD = frozenset({"inputs", "bench", "lab", "tree", "growing", "paths", "hypothesis"})
+AHEAD = frozenset({"inputs", "bench", "lab", "tree", "growing", "paths", "hypothesis", "notice"})
 # What may change without the heading and the words above the page being read anew.
 QUIET = POINTER | {"selected", "editing", "audit", "difference", "check"}
 # How long nothing must happen before a page is made that may be looked at next, in milliseconds.
@@ -225,6 +225,8 @@ class StagePanel(Panel):
             self._fit_words(page)
         elif fields <= AHEAD:
             if fields & page.ahead:
+                if page.words_ahead:
+                    self._draw_words(state)
                 page.draw(state, fields)
             return
         # of all pages only the logit lens's tells of its readings in words

@@ -14,6 +14,8 @@ from visualizer.widgets.canvas import CENTRE, LEFT, Canvas, box, ink, write
 LINE, BETWEEN, LEGEND = 2.5, 0.7, 1.9
 # A cell and the room beside its token.
 LEAST_CELL, AROUND = 2.2, 0.9
+# Where all of it has room that large, it is drawn larger.
+SCALES = 1.5, 1.3, 1.15
 
 
 class BatchCells(Canvas):
@@ -26,6 +28,7 @@ class BatchCells(Canvas):
         self._empty = ""
         # the first pair and the pixels at the left that are out of sight
         self._first, self._left = 0, 0.0
+        self._scale = 1.0
 
     def set_empty_text(self, text: str) -> None:
         self._empty = text
@@ -53,29 +56,47 @@ class BatchCells(Canvas):
     # Places.
 
     def relayout(self) -> None:
+        if self._grid is None:
+            return
+        for self._scale in (*SCALES, 1.0):
+            height = LEGEND * self.em + self._pairs() * self._pair_height
+            if height <= self.height() and self._widest() <= self._room():
+                break
         self._scroll_to(self._first, self._left)
 
     @property
+    def unit(self) -> float:
+        """The font's size, or more where there is room."""
+        return self.em * self._scale
+
+    @property
     def _pair_height(self) -> float:
-        return (3 * LINE + BETWEEN) * self.em
+        return (3 * LINE + BETWEEN) * self.unit
+
+    def _widest(self) -> float:
+        return max(sum(self.column_widths(side)) for side in ("source", "target"))
+
+    def _room(self) -> float:
+        """For the cells, beside the words."""
+        return self.width() - self._label_width() - 0.8 * self.em
 
     def _pairs(self) -> int:
         return 0 if self._grid is None else len(self._grid.rows) // 3
 
     def _fit(self) -> int:
-        room = self.height() - LEGEND * self.em + BETWEEN * self.em
+        room = self.height() - LEGEND * self.em + BETWEEN * self.unit
         return max(int(room / self._pair_height), 1)
 
     def _label_width(self) -> float:
         assert self._grid is not None
-        small = self.face(fonts.SMALL)
+        small = self.face(fonts.SMALL * self._scale)
         number = small.widest(tuple(row.pair for row in self._grid.rows))
         return number + small.widest(tuple(row.reads for row in self._grid.rows)) + 2.4 * self.em
 
     def column_widths(self, side: str) -> list[float]:
         """Of the positions of one side: as wide as the widest token there, all pairs alike."""
         assert self._grid is not None
-        face, em = self.face(), self.em
+        face, em = self.face(self._scale), self.unit
         rows = [row.cells for row in self._grid.rows if row.side == side]
         widths = [LEAST_CELL * em] * max((len(cells) for cells in rows), default=0)
         for cells in rows:
@@ -86,8 +107,7 @@ class BatchCells(Canvas):
     def _scroll_to(self, first: int, left: float) -> None:
         if self._grid is None:
             return
-        widest = max(sum(self.column_widths(side)) for side in ("source", "target"))
-        room = self.width() - self._label_width() - 0.8 * self.em
+        widest, room = self._widest(), self._room()
         first = max(min(first, self._pairs() - self._fit()), 0)
         left = max(min(left, widest - room), 0.0)
         if (first, left) != (self._first, self._left):
@@ -110,12 +130,15 @@ class BatchCells(Canvas):
         label = self._label_width()
         top = LEGEND * em
         last = min(self._first + self._fit(), self._pairs())
-        for pair in range(self._first, last):
+        for pair in range(self._first, self._pairs()):
             for number, row in enumerate(grid.rows[3 * pair : 3 * pair + 3]):
-                y = top + number * LINE * em
+                y = top + number * LINE * self.unit
+                # of the last pair, as many lines as there is room for
+                if y + LINE * self.unit > self.height() - 0.4 * em:
+                    break
                 self._draw_words(painter, row, y)
                 painter.save()
-                painter.setClipRect(QRectF(label, y, self.width() - label - 0.8 * em, LINE * em))
+                painter.setClipRect(QRectF(label, y, self._room(), LINE * self.unit))
                 self._draw_cells(painter, row, widths[row.side], QPointF(label - self._left, y))
                 painter.restore()
             top += self._pair_height
@@ -131,7 +154,8 @@ class BatchCells(Canvas):
             x += wide + 4 * em
 
     def _draw_words(self, painter: QPainter, row: BatchRow, y: float) -> None:
-        em, small, theme = self.em, self.face(fonts.SMALL), self.theme
+        theme, small = self.theme, self.face(fonts.SMALL * self._scale)
+        em = self.unit
         assert self._grid is not None
         number = small.widest(tuple(r.pair for r in self._grid.rows))
         room = QRectF(0.4 * em, y, number + 1, LINE * em)
@@ -142,7 +166,8 @@ class BatchCells(Canvas):
     def _draw_cells(
         self, painter: QPainter, row: BatchRow, widths: list[float], at: QPointF
     ) -> None:
-        em, face, small, x = self.em, self.face(), self.face(0.72), at.x()
+        em, x = self.unit, at.x()
+        face, small = self.face(self._scale), self.face(0.72 * self._scale)
         for cell, wide in zip(row.cells, widths, strict=False):
             rect = QRectF(x, at.y() + 0.1 * em, wide - 0.15 * em, (LINE - 0.2) * em)
             x += wide
@@ -184,8 +209,7 @@ class BatchCells(Canvas):
             start, shown = room * self._first / count, room * (last - self._first) / count
             thumb = QRectF(self.width() - 0.4 * em, top + start, 0.3 * em, shown)
             box(painter, thumb, theme.border_strong, None, 0.15 * em)
-        widest = max(sum(self.column_widths(side)) for side in ("source", "target"))
-        room = self.width() - label - 0.8 * em
+        widest, room = self._widest(), self._room()
         if widest > room:
             start, shown = room * self._left / widest, room * room / widest
             thumb = QRectF(label + start, self.height() - 0.35 * em, shown, 0.3 * em)
