@@ -14,8 +14,9 @@ from PySide6.QtTest import QTest
 from model_core import open_checkpoint
 from model_core.bundled import path_of
 from tests.gui import scripted_training as scripted
+from tests.gui.live_window import LiveWindow
 from tests.gui.test_lab_news import Bench, film, subject
-from visualizer import i18n, lab_orders
+from visualizer import actions, i18n, lab_actions, lab_orders
 from visualizer.lab import Shot, Training, site_of
 from visualizer.lab_film import model_at, shot_of, shots_of, telling_heads
 from visualizer.lenses import lab_charts, lab_words
@@ -39,6 +40,15 @@ def bench(qtbot, tmp_path):
     made = Bench(tmp_path)
     yield made
     made.laboratory.shutdown()
+
+
+@pytest.fixture
+def lab(qtbot, tmp_path):
+    live = LiveWindow(qtbot, tmp_path)
+    live.session.laboratory.folder = tmp_path / "trainings"
+    live.open_small()
+    yield live
+    live.window.close()
 
 
 def looked_at(bench, qtbot, *steps: int):
@@ -258,3 +268,19 @@ def test_two_frames_side_by_side_tell_the_weights_of_a_cell(qtbot, bench):
     QTest.mouseMove(pair, QPoint(round(rects[2].left() + 2), round(rects[2].top() + 2)))
     assert pair._cell == (0, 0)
     assert pair.difference()[0, 0] == frames[1].weights[0, 0] - frames[0].weights[0, 0]
+
+
+# What a training that failed says.
+
+
+def test_why_it_ended_is_said_once_and_stays_when_the_notice_is_dismissed(lab, qtbot):
+    store = lab.store
+    store.dispatch(lab_actions.toggle_lab)
+    begun = replace(store.state.lab, step="training", training=Training(1, subject()))
+    store.dispatch(lambda state: replace(state, lab=begun))
+    store.dispatch(lab_orders.show_failure, 1, "training stopped: nothing was learned", "")
+    part = lab.window.stage.page.parts["training"]
+    assert not part.reason.isVisible()
+    store.dispatch(actions.dismiss_notice)
+    assert part.reason.isVisible()
+    assert part.reason.text() == "Training stopped: nothing was learned"
