@@ -1,17 +1,22 @@
 """The Transformer in NumPy: open a checkpoint, trace it, decode with it, train it.
 
-No Qt and no deep-learning framework is imported here.
+No Qt and no deep-learning framework is imported here. What this module names is imported when it
+is first asked for: a window is painted sooner than the ops and the readers of files are imported.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from model_core import bundled, checkpoints
-from model_core.checkpoints import CheckpointError, Saved
-from model_core.config import ModelConfig
-from model_core.model import Generation, Model
+from model_core import bundled
+
+if TYPE_CHECKING:
+    from model_core.checkpoints import CheckpointError, Saved
+    from model_core.config import ModelConfig
+    from model_core.model import Generation, Model
 
 __version__ = "0.1.0"
 
@@ -24,6 +29,20 @@ __all__ = [
     "open_checkpoint",
     "save_checkpoint",
 ]
+
+_MODULES = {
+    "CheckpointError": "model_core.checkpoints.errors",
+    "Generation": "model_core.model",
+    "Model": "model_core.model",
+    "ModelConfig": "model_core.config",
+    "Saved": "model_core.checkpoints",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def open_checkpoint(
@@ -42,13 +61,16 @@ def open_checkpoint(
     silent, None is "gelu_tanh" and 1e-6
     CheckpointError says in one sentence which file, what was found and what was expected.
     """
+    from model_core import checkpoints
+    from model_core.model import Model
+
     path = Path(source)
     if str(source) in bundled.names():
         path = bundled.path_of(str(source))
     elif path == Path(path.name) and not path.exists():
         known = ", ".join(bundled.names()) or "there is none"
         expected = f"a checkpoint file or a bundled model ({known})"
-        raise CheckpointError(path, "there is no such file", expected)
+        raise checkpoints.CheckpointError(path, "there is no such file", expected)
     contents = checkpoints.open_file(
         path, dtype, variant=variant, activation=activation, norm_eps=norm_eps
     )
@@ -74,6 +96,8 @@ def save_checkpoint(
     worked examples alone); None goes by the model and the ending of the file's name
     include_weights: False leaves them out of a document's JSON
     """
+    from model_core import checkpoints
+
     return checkpoints.save(
         path,
         model.config,

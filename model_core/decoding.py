@@ -23,6 +23,7 @@ from model_core.constraints import BoundConstraints, ConstraintStage
 from model_core.ops.base import Array
 from model_core.runner import GrowingRun
 from model_core.sampling import (
+    GREEDY_TEMPERATURE,
     Distribution,
     distribution,
     draw,
@@ -31,8 +32,6 @@ from model_core.sampling import (
     uniforms,
 )
 
-# Below this a temperature only sharpens an argmax into overflow, so it means greedy.
-GREEDY_TEMPERATURE = 0.1
 # After so many steps of a beam search the rows of pruned hypotheses are given up.
 STEPS_BETWEEN_CLEARING = 16
 

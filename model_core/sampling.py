@@ -21,6 +21,9 @@ Ids = np.ndarray[Any, np.dtype[np.int64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Kind = TypeVar("Kind", bound=np.ndarray[Any, Any])
 
+# Below this a temperature only sharpens an argmax into overflow, so decoding takes it as greedy.
+GREEDY_TEMPERATURE = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class Distribution:

@@ -10,14 +10,14 @@ from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import platformdirs
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from model_core import Saved, bundled
-from model_core.snippets import Snippet
+from model_core import bundled
 from visualizer import actions, chat_actions, decoding_actions, fonts, navigation
 from visualizer.beam_run import Search
 from visualizer.conversation import Spoken
@@ -34,6 +34,10 @@ from visualizer.settings import PREFERENCES, Last, Settings, default_path
 from visualizer.state import AS_IT_IS, Choices, ModelEntry, Run, ViewState
 from visualizer.store import Store
 from visualizer.theme import system_theme
+
+if TYPE_CHECKING:
+    from model_core import Saved
+    from model_core.snippets import Snippet
 
 FIRST_MODEL = "en-zh"
 FIRST_SIZE = (1600, 1000)
@@ -100,6 +104,23 @@ class Session(QObject):
         engine.exported.connect(self._on_exported)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_look)
         window.closing.connect(self.close)
+
+    def begin(self, checkpoint: Path | str | None = None) -> None:
+        """Once the window is painted: open what is asked for, what was left, or the first model.
+
+        What a model takes is imported then, in the worker's thread.
+        """
+        self.window.painted.connect(partial(self._open_first, checkpoint))
+
+    def _open_first(self, checkpoint: Path | str | None) -> None:
+        self.laboratory.look_for_unfinished()
+        last = None if self.settings is None else self.settings.last
+        if checkpoint is not None:
+            self.open(checkpoint)
+        elif last is not None:
+            self.resume(last, otherwise=FIRST_MODEL)
+        else:
+            self.open(FIRST_MODEL)
 
     def open(self, source: str | Path) -> None:
         """Open a bundled model by its name, or a file."""
@@ -314,14 +335,7 @@ def main(checkpoint: Path | str | None = None, verbose: bool = False) -> int:
     session = Session(window, engine, settings)
     place_window(window, settings)
     window.show()
-    session.laboratory.look_for_unfinished()
-    last = settings.last
-    if checkpoint is not None:
-        session.open(checkpoint)
-    elif last is not None:
-        session.resume(last, otherwise=FIRST_MODEL)
-    else:
-        session.open(FIRST_MODEL)
+    session.begin(checkpoint)
     try:
         return int(app.exec())
     finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QCursor
 from PySide6.QtWidgets import QApplication, QWidget
@@ -13,7 +15,9 @@ from visualizer.state import ViewState, shown_site
 from visualizer.store import Store
 from visualizer.theme import theme_of
 from visualizer.widgets.glossary_link import GlossaryBus, term_under
-from visualizer.widgets.glossary_sheet import GlossarySheet
+
+if TYPE_CHECKING:
+    from visualizer.widgets.glossary_sheet import GlossarySheet
 
 
 class Asking(QObject):
@@ -39,6 +43,8 @@ class Asking(QObject):
 
     def open(self, term: str) -> None:
         """The sheet at an entry, in place of one that is open."""
+        from visualizer.widgets.glossary_sheet import GlossarySheet
+
         if self.sheet is None:
             self._before = QApplication.focusWidget()
         self._put_away()

@@ -8,14 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from model_core import chat
 from model_core.chat import ChatRules, Turn, cut_reply, kept, one_line, rules_of
-from model_core.decoding import Step
 from model_core.likelihood import Likelihood, likelihood, log_probs_of
 from visualizer.inputs import Inputs
 from visualizer.runs import Run
+
+if TYPE_CHECKING:
+    from model_core.decoding import Step
 
 # So many exchanges stay on screen; how many of them a model is given its card says.
 LONGEST = 200

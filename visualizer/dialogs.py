@@ -7,17 +7,21 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from model_core.checkpoints import ENDINGS
 from visualizer.i18n import tr
 from visualizer.pair_files import PAIR_ENDINGS
 from visualizer.state import ViewState, reads_matrix
 
-FORMATS = {ending: name for name, ending in ENDINGS.items()}
+
+def formats() -> dict[str, str]:
+    """The endings of checkpoints -> their formats."""
+    from model_core.checkpoints import ENDINGS
+
+    return {ending: name for name, ending in ENDINGS.items()}
 
 
 def ask_for_path(parent: QWidget) -> Path | None:
     """The file that the user picks to open."""
-    known = " ".join(f"*{ending}" for ending in FORMATS)
+    known = " ".join(f"*{ending}" for ending in formats())
     filters = f"{tr('ui.open.filter')} ({known});;{tr('ui.open.all')} (*)"
     name, _ = QFileDialog.getOpenFileName(parent, tr("ui.open.title"), "", filters)
     return Path(name) if name else None
@@ -27,7 +31,8 @@ def ask_for_target(parent: QWidget, suggestion: Path, endings: tuple[str, ...]) 
     """Where the user wants the model written; a name without an ending gets the chosen one."""
     dialog = QFileDialog(parent, tr("ui.save.title"), str(suggestion.parent))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    filters = {f"{tr(f'ui.save.{FORMATS[e]}')} (*{e})": e for e in endings}
+    known = formats()
+    filters = {f"{tr(f'ui.save.{known[e]}')} (*{e})": e for e in endings}
     dialog.setNameFilters(list(filters))
     dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(filters[chosen]))
     dialog.setDefaultSuffix(suggestion.suffix)

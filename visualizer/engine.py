@@ -8,15 +8,17 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
-from model_core.snippets import Snippet
 from visualizer.beam_run import Search
 from visualizer.conversation import Spoken
-from visualizer.run import Cancelled, compute, open_entry, save_entry
+from visualizer.runs import Cancelled
 from visualizer.state import AS_IT_IS, Choices, Inputs, ModelEntry
+
+if TYPE_CHECKING:
+    from model_core.snippets import Snippet
 
 LONGEST_SENTENCE = 300
 # What a file that is being written may keep the program from ending, in milliseconds.
@@ -151,7 +153,7 @@ class Engine(QObject):
         """
         self._spare.cancel()
         return self._runs.request(
-            lambda number, cancelled: compute(
+            lambda number, cancelled: _run().compute(
                 entry, inputs, number, cancelled, partial(self._reported.emit, number)
             )
         )
@@ -164,7 +166,7 @@ class Engine(QObject):
         """Open a bundled model (a str, its name) or a checkpoint file (a Path)."""
         self._spare.cancel()
         self._opening = source.name if isinstance(source, Path) else source
-        self._models.request(lambda number, cancelled: open_entry(source, choices))
+        self._models.request(lambda number, cancelled: _run().open_entry(source, choices))
 
     def save(self, entry: ModelEntry, inputs: Inputs, path: Path) -> None:
         """Write the model; nothing that comes later cancels it, and shutdown waits for it."""
@@ -173,7 +175,7 @@ class Engine(QObject):
 
     def _save(self, entry: ModelEntry, inputs: Inputs, path: Path) -> None:
         """Runs in the worker's thread."""
-        self._written.emit(path.name, *attempt(lambda: save_entry(entry, inputs, path)))
+        self._written.emit(path.name, *attempt(lambda: _run().save_entry(entry, inputs, path)))
 
     def export(self, snippet: Snippet, path: Path) -> None:
         """Write the arrays that a snippet loads."""
@@ -232,6 +234,13 @@ class Engine(QObject):
             self.exported.emit(*saved)
         else:
             self.saved.emit(saved)
+
+
+def _run() -> Any:
+    """What the worker does; imported in its thread, so that the first frame need not wait."""
+    from visualizer import run
+
+    return run
 
 
 def attempt(work: Callable[[], Any]) -> tuple[Any, str, str]:

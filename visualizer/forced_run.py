@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from model_core.decoding import GREEDY_TEMPERATURE, Step
+from model_core.decoding import Step
 from model_core.likelihood import log_probs_of
-from model_core.sampling import Distribution, distribution
+from model_core.sampling import GREEDY_TEMPERATURE, Distribution, distribution
 from model_core.tape import Tape
 from visualizer.beam_run import search_run
 from visualizer.inputs import Inputs

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QIcon,
     QKeyEvent,
     QKeySequence,
+    QPaintEvent,
     QResizeEvent,
     QShortcut,
     QShowEvent,
@@ -63,7 +64,7 @@ def fitting_scale(width: int, height: int, chosen: float | None = None) -> float
 class MainWindow(QWidget):
     """openWanted(a bundled model's name or a Path), choicesMade(Choices) for the model in use,
     saveWanted(Path), exportWanted(Snippet, Path) for the arrays that copied text loads;
-    closing() before the window goes.
+    closing() before the window goes; painted() once, when its first frame is on the screen.
 
     choose_path: asks the user for a file, None where there is none
     choose_target: asks where to save, given a place and the endings that the model can have
@@ -75,6 +76,7 @@ class MainWindow(QWidget):
     saveWanted = Signal(object)
     exportWanted = Signal(object, object)
     closing = Signal()
+    painted = Signal()
 
     def __init__(
         self,
@@ -102,6 +104,7 @@ class MainWindow(QWidget):
         self._settling.setSingleShot(True)
         self._settling.timeout.connect(self._fit_type)
         self._scale = 1.0
+        self._has_painted = False
         self.asking = Asking(self, store)
         self.asking.left.connect(self._to_stage)
         self._fill()
@@ -222,6 +225,13 @@ class MainWindow(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         self._fit_type()
         super().showEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._has_painted:
+            self._has_painted = True
+            # once its children, which come after it, are painted too
+            QTimer.singleShot(0, self.painted.emit)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self.workspace.fit(self.width(), self.height())

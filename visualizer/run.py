@@ -16,15 +16,12 @@ from visualizer.beam_run import Search, Searched, search_run
 from visualizer.conversation import Spoken, fitting, telling
 from visualizer.forced_run import Decoded, decoded_run, forced_run, free_run, whole_output
 from visualizer.inputs import Inputs
+from visualizer.runs import Cancelled as Cancelled
 from visualizer.runs import FreeRun, Outcome, Run, UnknownWord
 from visualizer.state import AS_IT_IS, Choices, ModelEntry
 
 # told how far a beam search, or the reply of a chat model, has come
 Report = Callable[[Search | Spoken], None]
-
-
-class Cancelled(Exception):
-    """The run is no longer wanted."""
 
 
 def open_entry(source: str | Path, choices: Choices = AS_IT_IS) -> ModelEntry:

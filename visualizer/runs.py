@@ -22,6 +22,10 @@ NOTHING_FOUND: dict[str, Any] = {
 }
 
 
+class Cancelled(Exception):
+    """The run is no longer wanted."""
+
+
 @dataclass(frozen=True)
 class UnknownWord:
     """A word that the vocabulary lacks; `position` counts in the ids that are read."""

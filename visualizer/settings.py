@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import msgspec
 import platformdirs
 from PySide6.QtCore import QByteArray, QLocale, QSettings
 
@@ -60,6 +59,8 @@ class Last:
     @classmethod
     def from_text(cls, text: str) -> Last | None:
         """None for what is no such text; what a model cannot use is found when it is opened."""
+        import msgspec
+
         try:
             last = msgspec.json.decode(text, type=cls)
         except msgspec.MsgspecError:
@@ -67,6 +68,8 @@ class Last:
         return last if last.path or last.bundled else None
 
     def to_text(self) -> str:
+        import msgspec
+
         return msgspec.json.encode(self).decode()
 
 

@@ -1,22 +1,22 @@
 """Checkpoint files: what a file is, opening it, saving a model.
 
 `open_file` looks at the content and picks the reader; a new format is one more reader module
-and one more line in READERS.
+and one more line in READERS. A reader is imported with the first file that asks for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from model_core.checkpoints import document_json, native, worked_npz
 from model_core.checkpoints.contents import KNOWN_FORMATS, Array, Contents, Saved
 from model_core.checkpoints.errors import CheckpointError
-from model_core.checkpoints.safetensors_file import PathLike
 from model_core.checkpoints.sniffing import Looks, look
 from model_core.config import ModelConfig
 from model_core.tokenizers import Tokenizer
@@ -27,28 +27,28 @@ DTYPES = ("float32", "float64")
 
 
 class Reader(NamedTuple):
-    """How files of one kind are read, and as what where nobody says."""
+    """The module of this package that reads files of one kind, and as what where nobody says."""
 
-    read: Callable[..., Contents]
+    module: str
     dtype: str = "float32"
 
 
 READERS: dict[str, Reader] = {
-    "safetensors": Reader(native.read),
-    "json": Reader(document_json.read),
-    "npz": Reader(worked_npz.read, dtype="float64"),
+    "safetensors": Reader("native"),
+    "json": Reader("document_json"),
+    "npz": Reader("worked_npz", dtype="float64"),
 }
 # Format -> the endings that ask for it when a model is saved.
 ENDINGS = {"native": ".safetensors", "document": ".json", "worked": ".npz"}
 
 
-def sniff(path: PathLike) -> Looks:
+def sniff(path: str | PathLike[str]) -> Looks:
     """What the file at `path` looks like, by its content: a kind, and words for people."""
     return look(path)
 
 
 def open_file(
-    path: PathLike,
+    path: str | PathLike[str],
     dtype: str | None = None,
     *,
     variant: str | None = None,
@@ -74,7 +74,8 @@ def open_file(
             raise CheckpointError(path, f"has no variant {variant!r}", "a worked example (.npz)")
         options["variant"] = variant
     try:
-        contents = reader.read(path, dtype or reader.dtype, **options)
+        read = import_module(f"{__name__}.{reader.module}").read
+        contents: Contents = read(path, dtype or reader.dtype, **options)
     except MemoryError:
         raise CheckpointError(
             path, "does not fit into the memory that is left", "a smaller model"
@@ -98,14 +99,14 @@ def _with_traits(contents: Contents, activation: str | None, norm_eps: float | N
     return replace(contents, config=config, card=card)
 
 
-def format_of(path: PathLike) -> str:
+def format_of(path: str | PathLike[str]) -> str:
     """The format that a file name asks for: the one of its ending, else the native one."""
     ending = Path(path).suffix.lower()
     return next((name for name, known in ENDINGS.items() if known == ending), "native")
 
 
 def save(
-    path: PathLike,
+    path: str | PathLike[str],
     config: ModelConfig,
     parameters: Mapping[str, Array],
     tokenizer: Tokenizer,
@@ -133,10 +134,16 @@ def save(
     if not include_weights and chosen != "document":
         raise ValueError(f"a checkpoint of the format {chosen!r} always has its weights")
     if chosen == "document":
+        from model_core.checkpoints import document_json
+
         n_bytes = document_json.write(path, config, parameters, tokenizer, card, include_weights)
     elif chosen == "worked":
+        from model_core.checkpoints import worked_npz
+
         n_bytes = worked_npz.write(path, config, parameters, tokenizer, card, inputs)
     else:
+        from model_core.checkpoints import native
+
         n_bytes = native.write(path, config, parameters, tokenizer, card)
     return Saved(
         path=Path(path),

@@ -16,10 +16,11 @@ from tests.gui.live_window import WAIT, checkpoint, live  # noqa: F401
 from tests.gui.samples import FONT, LEFT_BUTTON
 from tests.gui.samples import at as pixel
 from tests.gui.test_pipeline_view import one_row
-from visualizer import actions, bench_actions, engine, fonts, navigation
+from visualizer import actions, bench_actions, fonts, navigation
 from visualizer.lenses import board as boards
 from visualizer.lenses import pipeline, pipeline_words
 from visualizer.lenses.board import Board
+from visualizer.run import compute
 from visualizer.widgets.draw_bar import DrawBar
 from visualizer.widgets.pipeline_columns import PipelineColumns
 
@@ -227,14 +228,14 @@ def test_a_slider_repaints_before_the_model_is_called(bench, monkeypatch, name, 
     canvas = page.columns if place == "decoding" else panel.bars
     bench.qtbot.waitUntil(lambda: canvas.isVisible() and not canvas.is_stale, timeout=WAIT)
     called, go_on = Event(), Event()
-    plain = engine.compute
+    plain = compute
 
     def slow(*arguments):
         called.set()
         assert go_on.wait(WAIT / 1000)
         return plain(*arguments)
 
-    monkeypatch.setattr(engine, "compute", slow)
+    monkeypatch.setattr("visualizer.run.compute", slow)
     run = bench.state.run
     row = bench.state.run.tape["logits"].value[0, bench.state.run.last_content]
     slider = getattr(sampling, name).slider

@@ -14,7 +14,7 @@ from tests.gui.gradient_views import answered
 from tests.gui.talking import CHARACTERS, talker
 from visualizer import actions, navigation, trail
 from visualizer.inquirer import answer_all
-from visualizer.inquiries import ALL_INQUIRIES
+from visualizer.inquiries import all_inquiries
 from visualizer.lenses import (
     attribution,
     board,
@@ -116,7 +116,7 @@ def test_a_vocabularys_labels_are_made_once_and_never_mixed_up():
 def pictures(state: ViewState) -> dict[str, Any]:
     """What the widgets are given, by the place where it stands."""
     store = Store(state)
-    answer_all(store, ALL_INQUIRIES)
+    answer_all(store, all_inquiries())
     state = store.state
     matrix = stage.stage(state)
     return {

@@ -14,8 +14,7 @@ import numpy as np
 
 from model_core.chi_square import ChiSquare, chi_square
 from model_core.constraints import ConstraintStage
-from model_core.decoding import GREEDY_TEMPERATURE
-from model_core.sampling import Draw, log_probabilities, uniform_at
+from model_core.sampling import GREEDY_TEMPERATURE, Draw, log_probabilities, uniform_at
 from model_core.stages import Pipeline, Staged
 from visualizer.bench_actions import bench
 from visualizer.lenses.keeping import keep

@@ -5,11 +5,15 @@ A notice holds facts and English sentences of the core; its words are read when 
 
 from __future__ import annotations
 
-from model_core import Saved
+from typing import TYPE_CHECKING
+
 from visualizer.actions import show_notice
 from visualizer.i18n import tr
 from visualizer.reasons import translated
 from visualizer.state import ModelEntry, Notice, ViewState, reads_matrix, silent_traits
+
+if TYPE_CHECKING:
+    from model_core import Saved
 
 
 def say_remarks(state: ViewState) -> ViewState:
