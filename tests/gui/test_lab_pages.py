@@ -140,6 +140,14 @@ def test_every_setting_has_its_place_in_the_glossary():
         assert glossary.entry(term) is not None, name
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.0062, "6 ms"), (0.4, "0.4 s"), (41, "41 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
+)
+def test_a_time_is_said_as_people_say_it(seconds, said):
+    assert lab_form.duration_text(seconds) == said
+
+
 def test_what_is_under_the_pointer_in_the_form_is_the_setting_itself(live, tmp_path):
     form = settings_of(live, tmp_path)
     # "epsilon" alone would lead to that of a norm, "steps" to the walk through the model

@@ -345,7 +345,9 @@ def bytes_text(n_bytes: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """As long as something takes: "0.4 s", "41 s", "3 min 20 s", "2 h 5 min"."""
+    """As long as something takes: "6 ms", "0.4 s", "41 s", "3 min 20 s", "2 h 5 min"."""
+    if seconds < 0.0995:
+        return tr("lab.milliseconds", n=f"{1000 * seconds:.0f}")
     if seconds < 9.95:
         return tr("lab.seconds", n=f"{seconds:.1f}")
     whole = round(seconds)
