@@ -11,7 +11,7 @@ STAGES: tuple[StageName, ...] = get_args(StageName)
 # stands still, with its next batch.
 Weights = Literal["trained", "fresh", "paused"]
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
-MOST_PAIRS = 4
+MOST_PAIRS = 8
 # So many steps show what a mistake does to the loss.
 TRIED_STEPS = 200
 # What inquiries have found of a step, which belongs to no run; it goes with the model.

@@ -93,11 +93,11 @@ def test_pairs_are_typed_added_removed_and_bounded():
     state = actions.show_page(view(), "step")
     state = step_actions.set_pair(state, 0, 1, "t4")
     assert step_actions.pairs_of(state)[0][1] == "t4"
-    for _ in range(6):
+    for _ in range(MOST_PAIRS + 2):
         state = step_actions.add_pair(state)
     assert len(step_actions.pairs_of(state)) == MOST_PAIRS
     state = step_actions.look_at_sentence(state, 3)
-    for _ in range(6):
+    for _ in range(MOST_PAIRS + 2):
         state = step_actions.drop_pair(state)
     assert len(step_actions.pairs_of(state)) == 1
     assert state.training_step.sentence == 0
@@ -107,7 +107,8 @@ def test_texts_that_make_no_batch_say_why_and_keep_the_step_before_on_show():
     state = stepped()
     bad = answered(step_actions.set_pair(state, 1, 1, " "))
     assert refusal(bad) == "pair 2 has no target text"
-    assert step_words.step_caption(bad).sentence == "pair 2 has no target text"
+    assert step_words.step_caption(bad).sentence == "Pair 2 has no target text"
+    assert step_words.waiting(bad) == ""
     assert current_step(bad) is None and shown_step(bad) is None
     i18n.set_language("zh")
     assert step_words.step_caption(bad).sentence == "第 2 对没有目标句"

@@ -201,3 +201,6 @@ def test_a_typed_word_that_is_unknown_is_marked_in_the_batch():
     grid = batch_grid(answered(stepped(pairs=(("s4 zebra", "t4"),))))
     assert [cell.kind for cell in grid.rows[0].cells][:2] == ["plain", "unknown"]
     assert ("unknown", "unknown to the model") in grid.legend
+    # an unknown word that is to be predicted counts all the same
+    wanted = batch_grid(answered(stepped(pairs=(("s4", "zebra"),)))).rows[2]
+    assert [(cell.kind, cell.counts) for cell in wanted.cells][0] == ("unknown", True)

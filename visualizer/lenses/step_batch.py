@@ -16,11 +16,12 @@ CellKind = Literal["plain", "counted", "padding", "unknown"]
 
 @dataclass(frozen=True)
 class BatchCell:
-    """A token, its id in the vocabulary, what it is there for."""
+    """A token, its id in the vocabulary, what it is there for; whether it counts in the loss."""
 
     text: str
     id: int
     kind: CellKind = "plain"
+    counts: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ def batch_grid(state: ViewState) -> BatchGrid | None:
         for token, number, is_real in zip(token_labels(tokens), ids, real, strict=True):
             unknown = number == words.unknown_id
             own: CellKind = "unknown" if unknown else kind
-            found.append(BatchCell(token, number, own if is_real else "padding"))
+            counts = kind == "counted" and is_real
+            found.append(BatchCell(token, number, own if is_real else "padding", counts))
         met.update(cell.kind for cell in found)
         return tuple(found)
 

@@ -59,7 +59,7 @@ def digits(value: float) -> str:
 def power(value: float) -> str:
     """Two digits and a power of ten: "2.8e-9"."""
     mantissa, _, exponent = f"{value:.1e}".partition("e")
-    return f"{mantissa}e{int(exponent)}"
+    return f"{mantissa}e{int(exponent)}" if int(exponent) else mantissa
 
 
 def records_table(state: ViewState) -> Table | None:
@@ -99,7 +99,8 @@ def loss_table(state: ViewState) -> Table | None:
             rows.append(TableRow((place, *cells), bar=float(losses[b, t]) / longest))
         else:
             rows.append(TableRow((place, read, label, "", tr("step.hidden")), quiet=True))
-    heads = ("position", "reads", "label", "probability", "cost")
+    cost = "cost.smoothed" if step.recipe.label_smoothing else "cost"
+    heads = ("position", "reads", "label", "probability", cost)
     return Table(tuple(tr(f"step.{head}") for head in heads), tuple(rows))
 
 

@@ -13,6 +13,7 @@ from visualizer.inquiries.step import (
     found_curves,
     refusal,
     shown_step,
+    step_key,
 )
 from visualizer.lab_film import task_name
 from visualizer.lenses.caption import Caption
@@ -70,9 +71,19 @@ def step_caption(state: ViewState) -> Caption | None:
         site="",
         shape=_facts(state),
         formula="",
-        sentence=translated(reason) if reason else _about(state),
+        sentence=_sentence(translated(reason)) if reason else _about(state),
         why="",
     )
+
+
+def waiting(state: ViewState) -> str:
+    """What stands where a step will be; empty where none is to come."""
+    return "" if refusal(state) or step_key(state) is None else tr("step.waiting")
+
+
+def _sentence(reason: str) -> str:
+    """The core's words as a sentence of its own."""
+    return reason[:1].upper() + reason[1:]
 
 
 def _facts(state: ViewState) -> str:
@@ -98,14 +109,26 @@ def _about(state: ViewState) -> str:
     """What the stage is about; of a training, that it goes on, or which of its steps this is."""
     stage, training = state.training_step.stage, state.lab.training
     if weights_of(state) != "paused" or training is None:
-        return tr(f"step.about.{stage}")
+        return _about_stage(state)
     paused, name = paused_training(state), task_name(training.subject.title)
     if paused is None:
         return tr("step.training.goes_on", name=name)
     if stage != "batch":
-        return tr(f"step.about.{stage}")
+        return _about_stage(state)
     step, made = f"{paused.step + 1:,}", state.training_step.mistakes
     return tr("step.training.with_mistakes" if made else "step.training", name=name, n=step)
+
+
+def _about_stage(state: ViewState) -> str:
+    stage, step = state.training_step.stage, shown_step(state)
+    if stage != "loss" or step is None:
+        return tr(f"step.about.{stage}")
+    recipe = step.recipe
+    kind = "smoothed" if recipe.label_smoothing else "plain"
+    said = tr(f"step.about.loss.{kind}", share=f"{recipe.label_smoothing:g}")
+    if recipe.guided is None:
+        return said
+    return tr("step.about.loss.guided", said=said, weight=f"{recipe.guided.coefficient:g}")
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ class StepPage(Page):
         stage = state.training_step.stage
         self.stages.set_options(said.stage_titles(state), STAGES.index(stage))
         self.stack.setCurrentWidget(self.parts[stage])
+        self.parts[stage].set_waiting(said.waiting(state))
         self.parts[stage].draw(state)
 
     def take_key(self, event: QKeyEvent) -> bool:

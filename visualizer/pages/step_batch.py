@@ -5,8 +5,6 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from visualizer import step_actions
-from visualizer.i18n import tr
-from visualizer.inquiries.step import refusal
 from visualizer.lenses import step_words as said
 from visualizer.lenses.step_batch import batch_grid
 from visualizer.lenses.step_tables import loss_table
@@ -49,9 +47,10 @@ class BatchPart(StepPart):
         self.fields.set_choices(
             state.training_step.seed, pairs_of(state.model) is not None, not own
         )
-        waits = not refusal(state) and (not own or step_actions.paused_training(state) is not None)
-        self.cells.set_empty_text(tr("step.waiting") if waits else "")
         self.cells.set_grid(batch_grid(state))
+
+    def set_waiting(self, text: str) -> None:
+        self.cells.set_empty_text(text)
 
     def step_table(self, by: int) -> bool:
         self.cells.move_by(by)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from visualizer import fonts
-from visualizer.i18n import tr
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.canvas import Canvas
@@ -56,8 +55,11 @@ class StepPart(QWidget):
 
     def retranslate(self) -> None:
         """Read the words that do not depend on the state anew."""
+
+    def set_waiting(self, text: str) -> None:
+        """What stands in the place of a step that is not there."""
         if self.table is not None:
-            self.table.set_empty_text(tr("step.waiting"))
+            self.table.set_empty_text(text)
 
     def draw(self, state: ViewState) -> None:
         """Show the state; only ever called while the part is on show."""

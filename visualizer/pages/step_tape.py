@@ -77,12 +77,14 @@ class TapePart(StepPart):
         raise NotImplementedError
 
     def retranslate(self) -> None:
-        super().retranslate()
         self.heatmap.describe(tr(self.shown))
         self.heatmap.set_zoom_words(zoom_words())
-        self.heatmap.set_empty_text(tr("step.waiting"))
         self.heatmap.set_hidden_legend(tr("ui.masked"))
         self.sentence.set_tips(tr("step.sentence.before"), tr("step.sentence.next"))
+
+    def set_waiting(self, text: str) -> None:
+        super().set_waiting(text)
+        self.heatmap.set_empty_text(text)
 
     def draw(self, state: ViewState) -> None:
         assert self.table is not None

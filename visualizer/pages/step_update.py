@@ -88,12 +88,15 @@ class AdamPart(StepPart):
             heatmap.cellClicked.connect(self._on_weight)
 
     def retranslate(self) -> None:
-        super().retranslate()
         self.formulas.describe(tr("step.formulas"))
         for heatmap, name in zip(self.changes, CHANGES, strict=True):
             heatmap.describe(tr(f"step.weight_{name}"))
             heatmap.set_zoom_words(zoom_words())
-            heatmap.set_empty_text(tr("step.waiting"))
+
+    def set_waiting(self, text: str) -> None:
+        super().set_waiting(text)
+        for heatmap in self.changes:
+            heatmap.set_empty_text(text)
 
     def draw(self, state: ViewState) -> None:
         assert self.table is not None

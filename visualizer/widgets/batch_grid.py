@@ -173,7 +173,7 @@ class BatchCells(Canvas):
             x += wide
             if rect.right() < 0 or rect.left() > self.width():
                 continue
-            self._draw_ground(painter, rect, cell.kind)
+            self._draw_ground(painter, rect, cell.kind, cell.counts)
             ids = self.theme.muted
             upper = QRectF(rect.left(), rect.top() + 0.1 * em, rect.width(), 1.35 * em)
             write(painter, upper, cell.text, face, self._ink(cell), CENTRE)
@@ -185,9 +185,12 @@ class BatchCells(Canvas):
             return self.theme.muted
         return self.theme.error_text if cell.kind == "unknown" else self.theme.text
 
-    def _draw_ground(self, painter: QPainter, rect: QRectF, kind: CellKind) -> None:
+    def _draw_ground(
+        self, painter: QPainter, rect: QRectF, kind: CellKind, counts: bool = False
+    ) -> None:
         theme, em = self.theme, self.em
-        fill = {"counted": theme.accent_tint, "padding": None}.get(kind, theme.chip)
+        fill = theme.accent_tint if counts or kind == "counted" else theme.chip
+        fill = None if kind == "padding" else fill
         border = {"unknown": theme.error, "padding": theme.border}.get(kind)
         box(painter, rect, fill, border, 0.25 * em)
         if kind != "padding":

@@ -6,11 +6,25 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from visualizer import fonts
 from visualizer.i18n import tr
 from visualizer.widgets.controls import Choice, SeedBox, push_button
+
+# In parts of the font's size: between the fields of a pair, between pairs.
+BESIDE, BELOW = 0.8, 0.35
+# So many pairs have room; the others are scrolled to.
+MOST_SHOWN = 3
 
 
 class PairFields(QWidget):
@@ -34,18 +48,13 @@ class PairFields(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(round(0.6 * em))
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(round(0.8 * em))
-        grid.setVerticalSpacing(round(0.35 * em))
-        for side, head in enumerate(self.heads):
+        heads = QHBoxLayout()
+        heads.setSpacing(round(BESIDE * em))
+        for head in self.heads:
             head.setProperty("role", "muted")
-            grid.addWidget(head, 0, side)
-            grid.setColumnStretch(side, 1)
-        for number, fields in enumerate(self.rows):
-            for side, field in enumerate(fields):
-                grid.addWidget(field, number + 1, side)
-                field.textEdited.connect(partial(self.edited.emit, number, side))
-        column.addLayout(grid)
+            heads.addWidget(head, 1)
+        column.addLayout(heads)
+        column.addWidget(self._made_rows(em))
         row = QHBoxLayout()
         row.setSpacing(round(0.5 * em))
         for button in (self.draw_pairs, self.add, self.remove):
@@ -61,6 +70,36 @@ class PairFields(QWidget):
         self.draw_pairs.clicked.connect(self.drawn)
         self.seed.edited.connect(self.seedEdited)
         self.weights.chosen.connect(self.weightsChosen)
+
+    def _made_rows(self, em: float) -> QWidget:
+        """The fields, which are scrolled where there are many."""
+        self.scrolled = QScrollArea(self)
+        self.scrolled.setWidgetResizable(True)
+        self.scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.scrolled.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        inside = QWidget()
+        inside.setProperty("role", "surface")
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(round(BESIDE * em))
+        grid.setVerticalSpacing(round(BELOW * em))
+        for number, fields in enumerate(self.rows):
+            for side, field in enumerate(fields):
+                grid.addWidget(field, number, side)
+                grid.setColumnStretch(side, 1)
+                field.textEdited.connect(partial(self.edited.emit, number, side))
+        grid.setRowStretch(len(self.rows), 1)
+        self.scrolled.setWidget(inside)
+        return self.scrolled
+
+    def _fit_rows(self, count: int) -> None:
+        em, field = fonts.em(self.font()), self.rows[0][0].sizeHint().height()
+        shown = min(count, MOST_SHOWN)
+        # a little of the next one tells that there is more
+        peep = 0.5 * field if count > shown else 0.0
+        self.scrolled.setFixedHeight(round(shown * (field + BELOW * em) + peep))
+        self.scrolled.setVisible(count > 0)
 
     def retranslate(self) -> None:
         for head, key in zip(self.heads, ("source", "target"), strict=True):
@@ -84,6 +123,7 @@ class PairFields(QWidget):
                 if shown and field.text() != pairs[number][side]:
                     field.setText(pairs[number][side])
                     field.setCursorPosition(0)
+        self._fit_rows(len(pairs))
         self.add.setEnabled(0 < len(pairs) < len(self.rows))
         self.remove.setEnabled(len(pairs) > 1)
 
