@@ -17,6 +17,7 @@ from tests.gui import scripted_training as scripted
 from tests.gui.live_window import LiveWindow
 from tests.gui.test_lab_news import Bench, film, subject
 from visualizer import actions, i18n, lab_actions, lab_orders
+from visualizer.inquiries.lab import fitting
 from visualizer.lab import Shot, Training, site_of
 from visualizer.lab_film import model_at, shot_of, shots_of, telling_heads
 from visualizer.lenses import lab_charts, lab_words
@@ -284,3 +285,9 @@ def test_why_it_ended_is_said_once_and_stays_when_the_notice_is_dismissed(lab, q
     store.dispatch(actions.dismiss_notice)
     assert part.reason.isVisible()
     assert part.reason.text() == "Training stopped: nothing was learned"
+
+
+def test_the_probe_is_a_pair_with_much_to_look_at_that_can_be_taken_in():
+    pairs = [("a bc", "1"), ("ab cd ef", "2"), ("x" * 41, "3"), ("ab cd gh", "4")]
+    assert fitting(pairs) == ("ab cd ef", "2")
+    assert fitting([("x" * 50, "1"), ("y" * 45, "2")]) == ("y" * 45, "2")

@@ -82,7 +82,7 @@ class FilmPart(QWidget):
         column.addWidget(frame, 1)
         self.probe.setMinimumWidth(round(8 * em))
         self.probe.setMaximumWidth(round(30 * em))
-        self.site.setMinimumContentsLength(17)
+        self.site.setMinimumContentsLength(20)
         self.head.setMinimumContentsLength(5)
         self.switch.set_ground("page")
         for canvas in (self.strip, self.detail, self.pair, self.scrubber):

@@ -27,8 +27,9 @@ from visualizer.widgets.film_labels import (
 )
 from visualizer.widgets.verdict import draw_verdict
 
-# In parts of the font's size: the head line, the line below, the tallest row.
-HEAD, FOOT, TALLEST_ROW = 1.7, 1.5, 2.4
+# In parts of the font's size: the head line, the line below, the tallest row, the
+# widest column.
+HEAD, FOOT, TALLEST_ROW, WIDEST_COLUMN = 1.7, 1.5, 4.0, 6.0
 # Between the picture and the output.
 GAP = OVERHANG + 0.3
 LABEL = 0.76
@@ -93,7 +94,7 @@ class FilmDetail(Canvas):
         top = self._head_height() + max(turned + 0.5 * em, 1.2 * em)
         high = self.height() - top - FOOT * em
         high = min(high, TALLEST_ROW * em * len(frame.weights))
-        wide = min(wide, 3.2 * em * frame.weights.shape[1])
+        wide = min(wide, WIDEST_COLUMN * em * frame.weights.shape[1])
         return QRectF(round(left), round(top), max(round(wide), 1), max(round(high), 1))
 
     def _upright(self, frame: Frame, wide: float, room: float) -> float:

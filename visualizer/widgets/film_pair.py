@@ -30,7 +30,7 @@ from visualizer.widgets.heatmap_cells import as_image, colour_indices
 from visualizer.widgets.verdict import draw_verdict
 
 # In parts of the font's size: between two pictures, above and below each, the tallest row.
-GAP, HEAD, BELOW, TALLEST_ROW = 1.6, 1.6, 4.2, 2.4
+GAP, HEAD, BELOW, TALLEST_ROW = 1.6, 1.6, 4.2, 4.0
 LABEL = 0.76
 
 
