@@ -28,6 +28,17 @@ from model_core.ops.base import (
 )
 
 
+def by_token(shape: tuple[int, ...], like: Array) -> Array:
+    """An array (..., H, T, K) to be written into, in memory token by token.
+
+    So putting the heads side by side is a view of it.
+    """
+    if len(shape) < 3:
+        return empty(shape, like)
+    *leading, heads, tokens, width = shape
+    return empty((*leading, tokens, heads, width), like).swapaxes(-3, -2)
+
+
 class Scores(Op):
     """How well each query matches each key: their products, scaled.
 
@@ -60,9 +71,9 @@ class Scores(Op):
         return np.multiply(out, self.scale, out=out)
 
     def backward(self, d_out: Array, out: Array, q: Array, k: Array) -> tuple[Array | None, ...]:
-        d_q = np.matmul(d_out, k)
+        d_q = np.matmul(d_out, k, out=by_token(q.shape, d_out))
         d_q *= self.scale
-        d_k = np.matmul(d_out.swapaxes(-1, -2), q)
+        d_k = np.matmul(d_out.swapaxes(-1, -2), q, out=by_token(k.shape, d_out))
         d_k *= self.scale
         return d_q, d_k
 
@@ -211,15 +222,15 @@ class Context(Op):
 
     def forward(self, weights: Array, v: Array, *, out: Array | None = None) -> Array:
         if out is None and weights.ndim >= 3:
-            # Laid out token by token in memory, so that putting the heads side by side is a view.
-            *leading, heads, tokens = weights.shape[:-1]
-            out = empty((*leading, tokens, heads, v.shape[-1]), v).swapaxes(-3, -2)
+            out = by_token((*weights.shape[:-1], v.shape[-1]), v)
         return np.matmul(weights, v, out=out)
 
     def backward(
         self, d_out: Array, out: Array, weights: Array, v: Array
     ) -> tuple[Array | None, ...]:
-        return np.matmul(d_out, v.swapaxes(-1, -2)), np.matmul(weights.swapaxes(-1, -2), d_out)
+        d_weights = np.matmul(d_out, v.swapaxes(-1, -2))
+        d_v = np.matmul(weights.swapaxes(-1, -2), d_out, out=by_token(v.shape, d_out))
+        return d_weights, d_v
 
     def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
         weights, v = operands

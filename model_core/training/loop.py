@@ -20,8 +20,9 @@ from model_core.training.norms import LayerNorms, layer_norms
 from model_core.training.optimiser import (
     Adam,
     Moments,
-    clip_gradients,
     clipped_norm,
+    clipping,
+    gradient_norm,
     learning_rate_at,
 )
 from model_core.transformer import Dropout
@@ -174,13 +175,14 @@ class Trainer:
         shape = (*batch.source_ids.shape, batch.target_ids.shape[1])
         tape = forward(self._runner, batch, self._noise, self._arena.lend(shape))
         target = record_losses(tape, batch, recipe, tokenizer.pad_id)
-        gradients, norm = clip_gradients(tape.parameter_gradients(target), recipe.max_norm)
+        gradients = tape.parameter_gradients(target)
+        norm = gradient_norm(gradients)
         loss = float(tape["loss"].value)
         self._guard.check(self.step + 1, loss, norm, rate)
         measured = _is_due(self.step + 1, self.norms_every, recipe.steps)
         self._adam.keep_update = measured
         self._adam.learning_rate = rate
-        self._adam.step(model.parameters, gradients)
+        self._adam.step(model.parameters, gradients, clipping(norm, recipe.max_norm))
         self.step += 1
         self._batches_done += 1
         guided = float(tape["alignment_loss"].value) if recipe.guided else None

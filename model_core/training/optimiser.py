@@ -11,6 +11,9 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+# So many numbers, their moments and the working memory fit the second cache.
+STRETCH = 2**16
+
 
 def gradient_norm(gradients: Mapping[str, Array]) -> float:
     """The Euclidean norm of all gradients taken as one vector."""
@@ -25,10 +28,16 @@ def clip_gradients(
     returns: the gradients and their norm before. Source: Pascanu et al. 2013, algorithm 1.
     """
     norm = gradient_norm(gradients)
-    coefficient = max_norm / (norm + 1e-6)
-    if coefficient >= 1.0:
+    coefficient = clipping(norm, max_norm)
+    if coefficient == 1.0:
         return dict(gradients), norm
     return {name: g * coefficient for name, g in gradients.items()}, norm
+
+
+def clipping(norm: float, max_norm: float) -> float:
+    """What `clip_gradients` multiplies gradients of this norm by; 1 where they are small enough."""
+    coefficient = max_norm / (norm + 1e-6)
+    return 1.0 if coefficient >= 1.0 else coefficient
 
 
 def clipped_norm(norm: float, max_norm: float) -> float:
@@ -63,7 +72,7 @@ class Moments:
 class Adam:
     """Adam with bias correction (Kingma and Ba 2015, algorithm 1); changes parameters in place.
 
-    All parameters are updated as one long vector: one pass over memory instead of one a tensor.
+    All parameters are updated as one long vector, in stretches that stay in the caches.
     """
 
     def __init__(
@@ -84,6 +93,8 @@ class Adam:
         self._second: Array | None = None
         # whether to hold on to what the last step took off the parameters, for `update`
         self.keep_update = False
+        # gradients and then the update, laid behind each other
+        self._flat: Array | None = None
         self._update: tuple[Array, Mapping[str, Array]] | None = None
 
     @property
@@ -97,6 +108,7 @@ class Adam:
         """Go on from these moments, which become this optimiser's own."""
         self._names, self.steps = list(moments.names), moments.steps
         self._first, self._second = moments.first, moments.second
+        self._flat = None
 
     @property
     def update(self) -> dict[str, Array]:
@@ -118,8 +130,16 @@ class Adam:
             return 1.0, 1.0
         return 1.0 - self.beta1**self.steps, 1.0 - self.beta2**self.steps
 
-    def step(self, parameters: Mapping[str, Array], gradients: Mapping[str, Array]) -> None:
-        """One update of every parameter that has a gradient."""
+    def step(
+        self,
+        parameters: Mapping[str, Array],
+        gradients: Mapping[str, Array],
+        coefficient: float = 1.0,
+    ) -> None:
+        """One update of every parameter that has a gradient.
+
+        coefficient: what the gradients are multiplied by before (see `clipping`)
+        """
         names = [name for name in parameters if name in gradients]
         if self._first is None or self._second is None:
             self._names = names
@@ -128,9 +148,30 @@ class Adam:
             self._first, self._second = np.zeros(size, dtype), np.zeros(size, dtype)
         elif names != self._names:
             raise ValueError("the parameters with a gradient changed between two steps of Adam")
-        flat = np.concatenate([gradients[name].reshape(-1) for name in names])
-        self.steps += 1
         first, second = self._first, self._second
+        if self._flat is None:
+            self._flat = np.empty_like(first)
+        flat = np.concatenate([gradients[name].reshape(-1) for name in names], out=self._flat)
+        self.steps += 1
+        for start in range(0, flat.size, STRETCH):
+            part = slice(start, start + STRETCH)
+            self._turn_into_update(flat[part], first[part], second[part], coefficient)
+        start = 0
+        for name in names:
+            value = parameters[name]
+            value -= flat[start : start + value.size].reshape(value.shape)
+            start += value.size
+        self._update = (flat, parameters) if self.keep_update else None
+        if self.keep_update:
+            # what is kept of this step must not be the memory of the next
+            self._flat = None
+
+    def _turn_into_update(
+        self, flat: Array, first: Array, second: Array, coefficient: float
+    ) -> None:
+        """Gradients become what is to be taken off their parameters; the moments follow them."""
+        if coefficient != 1.0:
+            flat *= coefficient
         first *= self.beta1
         first += (1.0 - self.beta1) * flat
         second *= self.beta2
@@ -145,9 +186,3 @@ class Adam:
         flat += self.epsilon
         np.divide(first, flat, out=flat)
         flat *= rate
-        start = 0
-        for name in names:
-            value = parameters[name]
-            value -= flat[start : start + value.size].reshape(value.shape)
-            start += value.size
-        self._update = (flat, parameters) if self.keep_update else None
