@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -104,11 +104,11 @@ class LabRun:
         saved: SavedRun,
         watching: Watching = Watching(),
         report: Callable[[CleaningReport], None] = lambda report: None,
-        data: LabData | None = None,
+        given: tuple[LabData, Prepared] | None = None,
     ) -> LabRun:
         """The run standing where a checkpoint, read from `path`, was written; as `resume`.
 
-        data: what it was trained on, where that has been read already
+        given: what it was trained on, where that has been read already; its model stays as it is
         """
         try:
             settings = msgspec.convert(saved.description.settings, Settings)
@@ -117,7 +117,10 @@ class LabRun:
             raise CheckpointError(
                 path, f"its settings are wrong ({error})", "settings of this version"
             ) from None
-        run = cls(data or load(source, settings, report), settings, watching)
+        if given is None:
+            run = cls(load(source, settings, report), settings, watching)
+        else:
+            run = cls(given[0], settings, watching, replace(given[1], model=_twin(given[1].model)))
         run._check(path, saved)
         run.trainer.go_to(saved.position)
         run.history = History(run.history.layers, saved.steps, saved.norms)
@@ -237,6 +240,11 @@ class LabRun:
         if recipe.guided is not None:
             card["guided_head"] = {"site": recipe.guided.site, "head": recipe.guided.head}
         return card
+
+
+def _twin(model: Model) -> Model:
+    own = {name: value.copy() for name, value in model.parameters.items()}
+    return Model(model.config, own, model.tokenizer, model.card)
 
 
 def resume(path: PathLike) -> LabRun:

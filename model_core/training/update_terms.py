@@ -112,7 +112,8 @@ def _corrected(
             filled = rf"\hat{{{letter}}} = {latex(own, digits)}"
         else:
             formula = rf"\hat{{{letter}}} = {letter} / (1 - \beta_{n}^{{t}})"
-            filled = rf"\hat{{{letter}}} = {latex(own, digits)} / (1 - {latex(beta, digits)}^{{{count}}})"
+            share_text = f"(1 - {latex(beta, digits)}^{{{count}}})"
+            filled = rf"\hat{{{letter}}} = {latex(own, digits)} / {share_text}"
             text = f"{number(own)} / (1.0 - {number(beta)} ** {count})"
         value = own / share
         term = Term(f"{letter} / share", name, place, value, (own, 1.0 / share), (None, None))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model_core import CheckpointError
-from model_core.training.lab_data import FileSource, LabData, TaskSource, load
+from model_core.training.lab_data import FileSource, LabData, Prepared, TaskSource, load, prepare
 from model_core.training.lab_run import LabRun, Watching
 from model_core.training.settings import Settings
 from model_core.training.step import glass_step
@@ -45,9 +45,11 @@ def paused(run: LabRun, path: Path, steps: int) -> LabRun:
     return run
 
 
-def assert_same_step(run: LabRun, path: Path, data: LabData | None = None) -> None:
+def assert_same_step(
+    run: LabRun, path: Path, given: tuple[LabData, Prepared] | None = None
+) -> None:
     """The glass step of the checkpoint against what the run itself does next."""
-    step = next_step(path, at_step=run.step, data=data)
+    step = next_step(path, at_step=run.step, given=given)
     before = {name: value.copy() for name, value in run.model.parameters.items()}
     assert all(np.array_equal(step.parameters[name], before[name]) for name in before)
     progress = run.advance()
@@ -86,13 +88,16 @@ def test_the_loss_of_the_alignment_is_part_of_the_step(tmp_path: Path) -> None:
     path = tmp_path / "run.training"
     run = paused(LabRun(data, settings, Watching(0, 0)), path, 3)
     assert run.trainer.recipe.guided is not None
-    step = next_step(path, data=data)
+    given = data, prepare(data, settings)
+    step = next_step(path, given=given)
     assert step.target == "total_loss"
     told = float(step.tape["loss"].value) + 0.3 * float(step.tape["alignment_loss"].value)
     assert step.loss == pytest.approx(told, rel=1e-6)
     twin = in_float64(step)
     assert check_parameter(twin, "decoder.layers.0.cross_attn.W_q", cells=3).holds
-    assert_same_step(run, path, data)
+    first = {name: value.copy() for name, value in given[1].model.parameters.items()}
+    assert_same_step(run, path, given)
+    assert all(np.array_equal(first[n], v) for n, v in given[1].model.parameters.items())
 
 
 def test_looking_changes_neither_the_checkpoint_nor_the_training(

@@ -203,4 +203,4 @@ def test_a_typed_word_that_is_unknown_is_marked_in_the_batch():
     assert ("unknown", "unknown to the model") in grid.legend
     # an unknown word that is to be predicted counts all the same
     wanted = batch_grid(answered(stepped(pairs=(("s4", "zebra"),)))).rows[2]
-    assert [(cell.kind, cell.counts) for cell in wanted.cells][0] == ("unknown", True)
+    assert (wanted.cells[0].kind, wanted.cells[0].counts) == ("unknown", True)

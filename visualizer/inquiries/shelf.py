@@ -20,6 +20,8 @@ class Shelf:
     def __init__(self) -> None:
         self._wanted: Hashable = None
         self._data: Any = None
+        self._settings: Any = None
+        self._prepared: Any = None
 
     def data(self, subject: Subject, cancelled: Cancelled) -> Any:
         from model_core.training.lab_data import load
@@ -33,8 +35,18 @@ class Shelf:
         wanted = (subject.source, stamp, settings.seed, settings.held_out_share)
         if self._wanted != wanted:
             self._data = load(subject.source, settings, check)
-            self._wanted = wanted
+            self._wanted, self._prepared = wanted, None
         return self._data
+
+    def prepared(self, subject: Subject, cancelled: Cancelled) -> tuple[Any, Any]:
+        """The data, and the examples that a training under these settings makes of them."""
+        from model_core.training.lab_data import prepare
+
+        data = self.data(subject, cancelled)
+        if self._prepared is None or self._settings != subject.settings:
+            self._prepared = prepare(data, subject.settings)
+            self._settings = subject.settings
+        return data, self._prepared
 
 
 def stamp_of(path: str | None) -> tuple[int, int] | None:

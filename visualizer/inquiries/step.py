@@ -189,8 +189,8 @@ def _of_training(key: StepKey, subject: Subject | None, cancelled: Cancelled) ->
     from model_core.training.step_resume import next_step
 
     assert key.paused is not None and subject is not None
-    data = SHELF.data(subject, cancelled)
-    return next_step(key.paused.path, key.mistakes, at_step=key.paused.step, data=data)
+    given = SHELF.prepared(subject, cancelled)
+    return next_step(key.paused.path, key.mistakes, at_step=key.paused.step, given=given)
 
 
 class StepCheckInquiry(Inquiry):
