@@ -35,7 +35,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
     save_steps: int = 0
     evaluate_every: int = 100
     norms_every: int = 10
-    film_budget: int = 64 * MEGABYTE
+    film_budget: int = 32 * MEGABYTE
     film_interval: int = 10
     film_stored_as: StoredAs = "float16"
     probe: str = ""

@@ -25,6 +25,7 @@ import os
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
@@ -125,6 +126,7 @@ class Soak:
         self.session.laboratory.look_for_unfinished()
         self.user = User(app, self.session, task, folder)
         self.samples: list[Sample] = []
+        self.objects: Counter[str] = Counter()
         self._begun = time.monotonic()
         self._timer = QTimer()
         self._timer.timeout.connect(self._sample)
@@ -143,8 +145,11 @@ class Soak:
         found, self.user.seconds = self.user.seconds, []
         return found
 
-    def train(self, minutes: float) -> None:
-        """Begin a training and use the window until the end, a line every minute."""
+    def train(self, minutes: float, count_objects: bool = False) -> None:
+        """Begin a training and use the window until the end, a line every minute.
+
+        count_objects: half-way, to compare with the end
+        """
         self.user.start_training(round(STEPS_A_MINUTE * (minutes + 2)))
         self._begun = time.monotonic()
         self._timer.start(round(1000 * SAMPLE))
@@ -156,6 +161,8 @@ class Soak:
                 first = len(self.user.seconds)
             if self.minute >= minutes:
                 break
+            if count_objects and not self.objects and self.minute >= minutes / 2:
+                self.objects = kinds_of_objects()
         self._timer.stop()
 
     def _sample(self) -> None:
@@ -233,7 +240,9 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--idle-seconds", type=float, default=60.0)
     parser.add_argument("--task", default="dates")
-    parser.add_argument("--objects", action="store_true", help="say of what there are more at last")
+    parser.add_argument(
+        "--objects", action="store_true", help="say of what there are more than half-way"
+    )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         own_home(Path(folder))
@@ -245,10 +254,9 @@ def run(arguments: Sequence[str]) -> int:
                 f"p95 {percentile(idle, 95):.2f} ms; {memory_of('self').resident:.0f} MB",
                 flush=True,
             )
-            before = kinds_of_objects() if options.objects else None
-            soak.train(options.minutes)
-            if before is not None:
-                print("\n".join(grown(before, kinds_of_objects())))
+            soak.train(options.minutes, options.objects)
+            if options.objects:
+                print("\n".join(grown(soak.objects, kinds_of_objects())))
             good = verdicts(soak, idle, options.minutes)
         finally:
             soak.end()

@@ -21,7 +21,7 @@ Key = Qt.Key
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 MODEL = "en-zh"
 # Seconds that something is looked at; what is waited for comes within PATIENCE.
-LOOK, PATIENCE = 0.35, 60.0
+LOOK, PATIENCE = 0.35, 120.0
 # The steps that are measured: from the start of the walk on, and back from its end.
 ON, BACK = 150, 50
 PAGES: tuple[PageName, ...] = ("layers", "attention", "heads", "lens", "decoding", "step")
@@ -210,7 +210,9 @@ class User:
         self.look(2.0)
         if self._round % 4 == 1:
             self.do(lab_orders.check)
-            self.wait(lambda: self.store.state.lab.check.results is not None)
+            check = self.store.state.lab.check
+            self.wait(lambda: self.store.state.lab.check is not check)
+            assert self.store.state.lab.check.results, self.store.state.lab.check.reason
 
     def snapshot(self) -> None:
         """A snapshot takes the stage, is walked through, saved, and left again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
@@ -54,27 +55,58 @@ def ink(colour: QColor | str) -> QColor:
     return found
 
 
-class Face:
-    """A font at one size: what it measures and the texts it has laid out, each kept."""
+class Recent(dict[str, Any]):
+    """What `make` gives for a text, kept while the text is asked for now and then.
 
-    KEPT, SETS_KEPT = 4000, 16
+    Numbers of the run on show come again with every paint; a line of arithmetic never does, and
+    so many of them as half an hour brings would fill tens of megabytes.
+    """
+
+    # Characters of all texts together, to which each text adds some for what else it takes.
+    ROOM, ALONE = 24_000, 20
+
+    def __init__(self, make: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._make, self._left = make, self.ROOM
+        self._before: dict[str, Any] = {}
+
+    def __missing__(self, text: str) -> Any:
+        found = self._before.pop(text, None)
+        if found is None:
+            found = self._make(text)
+        self._left -= self.ALONE + len(text)
+        if self._left < 0:
+            self._before, self._left = dict(self), self.ROOM
+            self.clear()
+        self[text] = found
+        return found
+
+
+def _laid_out(font: QFont, text: str) -> QStaticText:
+    made = QStaticText(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
+    made.prepare(font=font)
+    return made
+
+
+class Face:
+    """A font at one size: what it measures and the texts it has laid out, kept for a while."""
+
+    SETS_KEPT = 16
 
     def __init__(self, font: QFont, metrics: QFontMetricsF) -> None:
         self.font = font
         self.metrics = metrics
         self.ascent = metrics.ascent()
         self.cap_height = metrics.capHeight()
-        self._widths: dict[str, float] = {}
-        self._texts: dict[str, QStaticText] = {}
+        self._widths = Recent(metrics.horizontalAdvance)
+        self._texts = Recent(partial(_laid_out, font))
         self._widest: dict[tuple[str, ...], float] = {}
 
     def width(self, text: str) -> float:
-        found = self._widths.get(text)
-        if found is None:
-            if len(self._widths) > self.KEPT:
-                self._widths.clear()
-            found = self._widths[text] = self.metrics.horizontalAdvance(text)
-        return found
+        width: float = self._widths[text]
+        return width
 
     def widest(self, texts: tuple[str, ...]) -> float:
         """The width of the widest of them, kept for the sets of labels that come again."""
@@ -87,16 +119,7 @@ class Face:
 
     def laid_out(self, text: str) -> QStaticText:
         """The text ready to be drawn; its origin is the top of the line, `ascent` above."""
-        found = self._texts.get(text)
-        if found is None:
-            if len(self._texts) > self.KEPT:
-                self._texts.clear()
-            found = QStaticText(text)
-            found.setTextFormat(Qt.TextFormat.PlainText)
-            found.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
-            found.prepare(font=self.font)
-            self._texts[text] = found
-        return found
+        return self._texts[text]
 
     def elided(self, text: str, room: float) -> str:
         if self.width(text) <= room + 0.5:
