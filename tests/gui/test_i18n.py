@@ -12,10 +12,14 @@ import pytest
 
 from model_core.bundled import resources
 from model_core.ops import ALL_OPS
+from model_core.training.step import glass_step
+from tests.core.models import small_model
+from tests.core.test_glass_step import BATCH, RECIPE
 from tests.gui.gradient_views import answered
 from tests.gui.views import view, worked_view
 from visualizer import actions, gradient_actions, i18n, navigation, reasons
 from visualizer.lenses import (
+    backward,
     caption,
     explanation,
     flow,
@@ -140,6 +144,10 @@ def walk_past_everything(monkeypatch, language: str) -> set[str]:
         overview.timeline(there)
     for source in ("", "s4 " * 40):
         caption.run_message(compute(view().model, Inputs(source=source)))
+    # what training alone has
+    step = glass_step(small_model("float32"), BATCH, RECIPE, 3)
+    for site in step.tape.sites:
+        backward.reader_name(step.gradients, site, 1)
     return asked
 
 

@@ -9,12 +9,16 @@ import pytest
 from PySide6.QtCore import Qt
 
 from model_core.ops.base import Origin
+from model_core.training.step import glass_step
+from tests.core.models import small_model
+from tests.core.test_glass_step import BATCH, RECIPE
 from tests.gui.live_window import WAIT, live  # noqa: F401 (fixture)
 from tests.gui.samples import LEFT_BUTTON, at
 from tests.gui.test_step_page import answered, opened, stepped
 from visualizer import i18n, step_actions
 from visualizer.inquiries.step import current_step
 from visualizer.lenses import step_cells, step_pictures, step_tables, step_words
+from visualizer.lenses.backward import reader_name
 from visualizer.lenses.line import plain_text
 from visualizer.lenses.step_choice import destination
 from visualizer.step_view import STAGES
@@ -141,6 +145,22 @@ def test_a_gradients_links_lead_to_gradients_and_to_values():
     assert destination(state, step, Origin("labels", (0, 0))) is None
     value = destination(state, step, Origin("decoder.layers.0.ffn.hidden", (1, 0, 3)))
     assert value[0].stage == "forward" and value[0].sentence == 1
+
+
+@pytest.mark.parametrize("language", i18n.LANGUAGES)
+def test_every_record_that_training_alone_has_is_named_in_words(language):
+    i18n.set_language(language)
+    step = glass_step(small_model("float32"), BATCH, RECIPE, 3)
+    assert step.target == "total_loss"
+    for site in step.gradient_sizes:
+        named = reader_name(step.gradients, site, 1)
+        assert "chip." not in named and "." not in named, named
+
+
+def test_what_dropout_leaves_of_a_sublayer_is_added_under_its_own_name():
+    state = step_actions.look_at_record(stepped(), "encoder.layers.0.residual2")
+    said = plain_text(step_cells.record_cell(state, (0, 0)).lines[0])
+    assert said.startswith("x + dropout(feed-forward(x)) ="), said
 
 
 def test_the_loss_after_the_step_is_shown_beside_the_loss_before():

@@ -183,6 +183,9 @@ def _added(question: Question) -> Lines:
 
 def _addend(site: str) -> str:
     """What one side of a sum is, in words: x, the sublayer's output, a token, its position."""
+    if site.endswith(".dropped"):
+        # in training alone
+        return f"dropout({_addend(site.removesuffix('.dropped'))})"
     rest = site.partition(".")[2]
     role = rest.rsplit(".", 1)[-1]
     if rest.startswith("embed.") and role in ("tokens", "scaled", "position"):

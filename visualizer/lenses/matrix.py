@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -212,6 +212,10 @@ def op_title(place: Place) -> str:
     """The short name of an op where it stands, as the chips and the headings have it."""
     if place.kind == "input":
         return tr("chip.input")
+    if place.role.endswith((".dropout", ".dropped")):
+        # in training alone
+        role, _, last = place.role.rpartition(".")
+        return tr(f"chip.{last}", name=op_title(replace(place, role=role)))
     if place.sublayer == "mask" and place.role == "mask" and place.side == "encoder":
         return tr("chip.mask.padding_mask")
     kind = place.sublayer.rstrip("0123456789")

@@ -181,4 +181,4 @@ def _cell_name(matrix: Matrix, cell: Cell) -> str:
 
 
 def _place(site: str, index: tuple[int, ...]) -> str:
-    return f"{site}[{', '.join(map(str, index))}]"
+    return f"{site}[{', '.join(map(str, index))}]" if index else site

@@ -90,19 +90,18 @@ def _facts(state: ViewState) -> str:
     step = shown_step(state)
     if step is None:
         return ""
-    losses = {"loss": digits(float(step.tape["loss"].value))}
+    said = {
+        "loss": digits(float(step.tape["loss"].value)),
+        "count": f"{int(step.counted.sum()):,}",
+        "norm": digits(step.optimised.norm),
+        "rate": digits(step.optimised.learning_rate),
+    }
     guided = step.recipe.guided
-    if guided is not None:
-        losses["weight"] = f"{guided.coefficient:g}"
-        losses["alignment"] = digits(float(step.tape["alignment_loss"].value))
-    count = int(step.counted.sum())
-    return tr(
-        "step.facts",
-        loss=tr("step.facts.guided", **losses) if guided is not None else losses["loss"],
-        count=f"{count:,}",
-        norm=digits(step.optimised.norm),
-        rate=digits(step.optimised.learning_rate),
-    )
+    if guided is None:
+        return tr("step.facts", **said)
+    said["weight"] = f"{guided.coefficient:g}"
+    said["alignment"] = digits(float(step.tape["alignment_loss"].value))
+    return tr("step.facts.guided", **said)
 
 
 def _about(state: ViewState) -> str:
