@@ -42,6 +42,9 @@ _POINTING = frozenset(
     }
 )
 
+# So many sizes of type a widget keeps at once.
+FACES_KEPT = 24
+
 _INKS: dict[str, QColor] = {}
 
 
@@ -186,6 +189,9 @@ class Canvas(QWidget):
         """The widget's font at a step of the type scale, with its metrics."""
         found = self._faces.get((factor, bold))
         if found is None:
+            if len(self._faces) >= FACES_KEPT:
+                # labels shrink as far as they must: every sentence has sizes of its own
+                del self._faces[next(iter(self._faces))]
             font = fonts.scaled(self.font(), factor, bold)
             found = self._faces[factor, bold] = Face(font, QFontMetricsF(font, self))
         return found
