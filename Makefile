@@ -1,8 +1,9 @@
 # make run    set up what is missing and start Glassformer (without a display: draw its walk-through)
 # make test   everything that has to hold before a change lands
-# make check-long  what takes hours: every built-in model trained anew from three seeds, every single
-#             number of every gradient, training killed 20 times; ARGS="gradients dates" picks one.
-#             ARGS=soak is asked for by name: half an hour of training with the window in use
+# make check-long  what takes an hour and more: every built-in model trained anew from three seeds,
+#             every single number of every gradient, training killed 20 times; ARGS="kill" picks one.
+#             ARGS=soak is asked for by name: half an hour of training with the window in use, on a
+#             machine that does nothing else
 # make bench  speed, as ratios to PyTorch and to a bare window in the same run
 # make clean  forget the set-up
 

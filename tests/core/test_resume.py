@@ -37,8 +37,8 @@ SETTINGS = Settings(
     max_seq_len=32,
     held_out_share=0.1,
 )
-# (the long check, outside the suite, sets this to 20)
-KILLS = int(os.environ.get("KILLS", "3"))
+# `python -m tests.long kill` has 20 of them
+KILLS = 3
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_kill_9_at_any_moment_leaves_a_run_that_ends_in_the_same_bytes(
     list(whole)
     wanted = tmp_path / "whole.safetensors"
     whole.save_model(wanted)
-    generator = np.random.default_rng(int(os.environ.get("KILL_SEED", "7")))
+    generator = np.random.default_rng(7)
     out, checkpoint = tmp_path / "out.safetensors", tmp_path / "out.training"
     often = ["--out", str(out), "--save-steps", "1"]
     fresh = ["--data", str(pairs), "--config", str(config), *often]
