@@ -142,6 +142,8 @@ class Trainer:
         self.step, self.epoch, self._batches_done = 0, 0, 0
         self._order_at_start = self._order.bit_generator.state
         self._batches: Iterator[list[Example]] = iter(())
+        # false within a step, and for good once one was broken off
+        self._is_whole = True
 
     @property
     def is_finished(self) -> bool:
@@ -161,10 +163,21 @@ class Trainer:
         return None if self._held_out is None else self._held_out.measure(self.step)
 
     def advance(self) -> Progress:
-        """The next step, whether or not the recipe ends before it."""
+        """The next step, whether or not the recipe ends before it.
+
+        ValueError after a step that was broken off: weights, moments and noise no longer fit.
+        """
+        self._refuse_half_a_step()
+        self._is_whole = False
         # an overflow is no warning here but what the guard stops at
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._advance()
+            progress = self._advance()
+        self._is_whole = True
+        return progress
+
+    def _refuse_half_a_step(self) -> None:
+        if not self._is_whole:
+            raise half_a_step(self.step + 1)
 
     def _advance(self) -> Progress:
         recipe, model = self.recipe, self.model
@@ -214,7 +227,11 @@ class Trainer:
         return collate(chosen, words.pad_id, words.start_id, words.end_id)
 
     def position(self) -> Position:
-        """Where the run stands; its arrays are the run's own and change with the next step."""
+        """Where the run stands; its arrays are the run's own and change with the next step.
+
+        ValueError within a step, and after one that was broken off.
+        """
+        self._refuse_half_a_step()
         return Position(
             self.step,
             self.epoch,
@@ -241,6 +258,15 @@ class Trainer:
             for _ in range(position.batches):
                 next(self._batches)
         self._guard.keep(self.step)
+        self._is_whole = True
+
+
+def half_a_step(step: int) -> ValueError:
+    """What is said of a run whose step (from 1) did not come to its end."""
+    return ValueError(
+        f"the run was broken off within step {step}, and half a step can be neither saved nor "
+        "gone on with; take its last checkpoint, or begin anew"
+    )
 
 
 def _is_due(step: int, every: int, last: int) -> bool:

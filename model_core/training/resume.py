@@ -23,7 +23,8 @@ import safetensors.numpy
 from model_core.checkpoints import strict_json
 from model_core.checkpoints.errors import CheckpointError, quoted
 from model_core.checkpoints.safetensors_file import PathLike, SafetensorsFile
-from model_core.checkpoints.whole_file import replace_file
+from model_core.checkpoints.sniffing import open_regular
+from model_core.checkpoints.whole_file import replace_file, unfinished_parts
 from model_core.training.loop import Position
 from model_core.training.optimiser import Moments
 
@@ -32,6 +33,8 @@ Array = np.ndarray[Any, Any]
 METADATA_KEY = "glassformer-training"
 CHECKSUM_KEY = "crc32"
 FORMAT_VERSION = 1
+# The library puts the metadata first, and the checksum, if it stands first, is short.
+BYTES_TO_KNOW_IT_BY = 256
 A_TRAINING_CHECKPOINT = "a training checkpoint of Glassformer"
 
 
@@ -72,9 +75,11 @@ def write_run(
     steps: Array,
     norms: Array,
     about: Mapping[str, Any],
+    keep: bool = True,
 ) -> int:
-    """Save a run completely or not at all, keeping the checkpoint before it; the bytes written.
+    """Save a run completely or not at all; the bytes written.
 
+    keep: the checkpoint that lies there as the one before this one
     about: settings, source, config, tokenizer and fingerprint of a `Description`
     steps, norms: the rows of the history
     """
@@ -99,7 +104,8 @@ def write_run(
     text = json.dumps(msgspec.structs.asdict(description), ensure_ascii=False, allow_nan=False)
     metadata = {METADATA_KEY: text, CHECKSUM_KEY: f"{_checksum(text, tensors):08x}"}
     data = safetensors.numpy.save(tensors, metadata)
-    _keep_previous(path)
+    if keep:
+        _keep_previous(path)
     replace_file(path, data)
     return len(data)
 
@@ -128,19 +134,63 @@ def _keep_previous(path: PathLike) -> None:
         ) from error
 
 
+def is_run(path: PathLike) -> bool:
+    """Whether a file was written as a training checkpoint, be it sound or damaged since."""
+    try:
+        stream, _ = open_regular(path)
+        with stream:
+            head = stream.read(BYTES_TO_KNOW_IT_BY)
+    except (CheckpointError, OSError):
+        return False
+    return head[8:].startswith(b'{"__metadata__":') and f'"{METADATA_KEY}"'.encode() in head
+
+
+def claim(path: PathLike, about: Mapping[str, Any]) -> bool:
+    """Make sure that a run may write its checkpoints there; whether a sound one lies there.
+
+    about: as `write_run` takes it. CheckpointError where one of the two files is anything but a
+    checkpoint of the same run.
+    """
+    known: dict[Path, bool | None] = {}
+    for file in (Path(path), previous_of(path)):
+        if not file.exists():
+            continue
+        if not is_run(file):
+            raise CheckpointError(
+                file, "is there already and is no training checkpoint", "a name that is free"
+            )
+        try:
+            description = read_run(file).description
+        except CheckpointError:
+            known[file] = None
+        else:
+            known[file] = all(
+                getattr(description, name) == about[name]
+                for name in ("settings", "source", "fingerprint")
+            )
+    for file, is_own in known.items():
+        # a damaged one is taken for this run's where the other one of the two is
+        if is_own is False or True not in known.values():
+            raise CheckpointError(
+                file, "is the checkpoint of another training", "a name that is free"
+            )
+    return known.get(Path(path)) is True
+
+
 def remove_leftovers(path: PathLike) -> None:
     """What a killed process left of a checkpoint that it was writing."""
     target = Path(os.path.realpath(path))
-    for part in target.parent.glob(f".{target.name[:40]}.*.part"):
+    for part in unfinished_parts(target):
         with contextlib.suppress(OSError):
             part.unlink()
 
 
 def remove_run(path: PathLike) -> None:
-    """Forget a run: its checkpoint and the one before it."""
+    """Forget a run: its checkpoint and the one before it; no file that is none."""
     remove_leftovers(path)
     for file in (Path(path), previous_of(path)):
-        file.unlink(missing_ok=True)
+        if is_run(file):
+            file.unlink(missing_ok=True)
 
 
 def latest_run(path: PathLike) -> tuple[SavedRun, str]:
