@@ -159,6 +159,8 @@ class MainWindow(QWidget):
 
     def finish_drawing(self) -> None:
         """Do at once what waits for an idle moment, for a picture without an event loop."""
+        for panel in self.panels:
+            panel.catch_up()
         for formula in self.stage.findChildren(Formula):
             formula.finish()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,14 +21,20 @@ from visualizer.state import (
 )
 from visualizer.walkthrough import Place, Walk, walk, walk_back
 
+# The walk along each tape: one step asks for it dozens of times.
+_walks: WeakKeyDictionary[Any, Walk] = WeakKeyDictionary()
+
 
 def current_walk(state: ViewState) -> Walk | None:
     """The walk along the run on show; None where nothing was computed."""
     tape = current_tape(state)
     if tape is None or state.run is None:
         return None
-    along = walk if tape.direction == "forward" else walk_back
-    return along(tape.sites, state.run.rows)
+    found = _walks.get(tape)
+    if found is None or found.rows != state.run.rows:
+        along = walk if tape.direction == "forward" else walk_back
+        found = _walks[tape] = along(tape.sites, state.run.rows)
+    return found
 
 
 def walks_back(state: ViewState) -> bool:

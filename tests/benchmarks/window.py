@@ -17,7 +17,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -35,10 +36,13 @@ def run() -> Iterator[Figure | LeftOut]:
     """The figures of the window, each with its target of the design."""
     where = where_shown()
     keys = in_own_process(WINDOW, "keys")
-    yield from percentiles(
-        f"key press to all panels painted, {WORDS} words", keys["keys"], (8.0, 16.0), where
-    )
-    yield from percentiles("step to painted", keys["steps"], (None, 8.0), where)
+    for name, key, targets in (
+        (f"key press to all panels painted, {WORDS} words", "keys", (8.0, 16.0)),
+        ("of it until the stage, the map and the next token are", "first_of_keys", (None, None)),
+        ("step to all panels painted", "steps", (None, 8.0)),
+        ("of it until the stage, the map and the next token are", "first_of_steps", (None, None)),
+    ):
+        yield from percentiles(name, keys[key], targets, where)
     ours, bare = [], []
     with TemporaryDirectory() as bytecode:
         for number in range(STARTS + 1):
@@ -151,18 +155,34 @@ def _keys() -> dict[str, list[float]]:
 
     from model_core.training import tasks
     from visualizer.navigation import current_index
+    from visualizer.widgets.canvas import Canvas
 
     app, session = _session()
     store, window = session.store, session.window
+    first = (window.stage, window.map, window.prediction)
     panels = [panel for panel in window.panels if panel.carriers]
 
-    def shown(text: str) -> bool:
+    def drawn() -> bool:
+        # nothing waits to be drawn, nor to be painted: neither badges nor what is told of a cell
+        return not any(panel.is_late for panel in panels) and not any(
+            canvas.is_stale and not canvas.visibleRegion().isEmpty() for canvas in canvases
+        )
+
+    def is_run(text: str, wanted: Sequence[Any]) -> bool:
         run = store.state.run
         if run is None or run.inputs.source != text:
             return False
         # a panel that is put away, as the line for a typed target is, paints nothing
-        return all(panel.painted_run == run.number for panel in panels if panel.isVisible())
+        return all(panel.painted_run == run.number for panel in wanted if panel.isVisible())
 
+    def is_step(wanted: Sequence[Any]) -> bool:
+        here = current_index(store.state)
+        return all(panel.painted_step == here for panel in wanted if panel.isVisible())
+
+    def shown(text: str) -> bool:
+        return is_run(text, panels) and drawn()
+
+    canvases = [canvas for panel in panels for canvas in panel.findChildren(Canvas)]
     until(app, lambda: store.state.run is not None and shown(store.state.inputs.source))
     sentences = []
     number = 0
@@ -172,7 +192,18 @@ def _keys() -> dict[str, list[float]]:
         if len(text.split()) == WORDS:
             sentences.append(text)
     field = window.header.field
-    times = []
+    found: dict[str, list[float]] = {}
+
+    def measure(
+        act: Callable[[], None], key: str, reached: Callable[[Sequence[Any]], bool]
+    ) -> None:
+        start = time.perf_counter()
+        act()
+        until(app, lambda: reached(first))
+        found.setdefault(f"first_of_{key}", []).append(time.perf_counter() - start)
+        until(app, lambda: reached(panels) and drawn())
+        found.setdefault(key, []).append(time.perf_counter() - start)
+
     for text in sentences:
         field.setFocus()
         field.set_text(text[:-1])
@@ -180,29 +211,17 @@ def _keys() -> dict[str, list[float]]:
         until(app, lambda text=text: shown(text[:-1]))
         field.setCursorPosition(len(text) - 1)
         app.processEvents()
-        start = time.perf_counter()
-        QTest.keyClick(field, text[-1])
-        until(app, lambda text=text: shown(text))
-        times.append(time.perf_counter() - start)
+        press = partial(QTest.keyClick, field, text[-1])
+        measure(press, "keys", partial(is_run, text))
     window.stage.setFocus()
     QTest.keyClick(window.stage, Qt.Key.Key_Home)
-    steps = []
+    step = partial(QTest.keyClick, window.stage, Qt.Key.Key_Right)
     for _ in range(WARM_UP + STEPS):
         before = current_index(store.state)
-        start = time.perf_counter()
-        QTest.keyClick(window.stage, Qt.Key.Key_Right)
-        until(
-            app,
-            lambda: all(
-                panel.painted_step == current_index(store.state)
-                for panel in panels
-                if panel.isVisible()
-            ),
-        )
-        steps.append(time.perf_counter() - start)
+        measure(step, "steps", is_step)
         assert current_index(store.state) == before + 1
     window.close()
-    return {"keys": times[WARM_UP:], "steps": steps[WARM_UP:]}
+    return {key: times[WARM_UP:] for key, times in found.items()}
 
 
 def _memory() -> int:

@@ -243,6 +243,7 @@ def test_a_wrong_number_turns_its_badge_red_and_a_click_leads_to_its_cell(live, 
     site = "decoder.layers.1.cross_attn.weights"
     plant(live.state.run.tape, site, (0, 2, 0, 1), 0.9375)
     live.store.dispatch(navigation.go_to_record, site)
+    live.window.finish_drawing()
     assert row_.badges == ()
     qtbot.waitUntil(lambda: bool(row_.badges), timeout=WAIT)
     assert row_.badges[0].state == "bad" and "0.94, recomputed" in row_.badges[0].text

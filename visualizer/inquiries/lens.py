@@ -45,6 +45,9 @@ def current_readings(state: ViewState) -> LogitLens | None:
 class LensInquiry(Inquiry):
     """What every state of the decoder would say, at every row of the run."""
 
+    # two frames: not while the run that has come is being painted, or the next one computed
+    delay = 30
+
     def wanted(self, state: ViewState) -> Hashable | None:
         shown = state.page == "lens" or lens_beside(state)
         return lens_key(state) if shown else None

@@ -9,6 +9,7 @@ from model_core.checks import TOLERANCES, Audit, Check
 from model_core.distribution_audit import audit_distribution
 from visualizer.i18n import has, tr
 from visualizer.lenses.explanation import cell_name
+from visualizer.lenses.keeping import keep
 from visualizer.lenses.labels import axis_labels
 from visualizer.lenses.matrix import picture
 from visualizer.lenses.numbers import NO_BREAK_SPACE, exact, figure, short
@@ -18,6 +19,7 @@ from visualizer.navigation import current_place
 from visualizer.state import (
     MATRIX_SITE,
     Inputs,
+    Run,
     ViewState,
     current_tape,
     current_token,
@@ -61,6 +63,12 @@ def distribution_badge(state: ViewState) -> Badge | None:
     run, row = state.run, current_token(state)
     if run is None or state.model is None or row >= len(run.distributions):
         return None
+    key = (row, state.language, state.decimals)
+    return keep(run, "badge", key, lambda: _distribution_badge(state, run, row))
+
+
+def _distribution_badge(state: ViewState, run: Run, row: int) -> Badge:
+    assert state.model is not None
     audit = audit_distribution(run.distributions[row])
     tips = [_filled(f"audit.drawn.{check.key}", check) for check in audit.checks]
     broken = next((check for check in audit.checks if check.holds is False), None)

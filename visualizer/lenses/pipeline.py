@@ -7,7 +7,7 @@ that another temperature needs no forward pass.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -42,6 +42,11 @@ def settings(inputs: Inputs) -> Settings:
 def is_of_run(state: ViewState) -> bool:
     """Whether the run on show was made with the inputs as they are now."""
     return state.run is not None and state.run.inputs == state.inputs
+
+
+def choosing(inputs: Inputs) -> Inputs:
+    """The inputs as far as they say how a token is chosen, whatever is read."""
+    return replace(inputs, source="", history=(), cells=())
 
 
 def first_values(inputs: Inputs) -> str:

@@ -28,6 +28,7 @@ class LogitLensPanel(Panel):
     panel.
     """
 
+    is_secondary = True
     watches = frozenset({"run", "cursor", "model", "readings", "roomy", "showing", "gradients"})
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:

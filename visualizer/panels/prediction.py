@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from visualizer import actions, bench_actions, fonts, forcing, gradient_actions, navigation
@@ -10,7 +12,7 @@ from visualizer.inquiries.lens import has_lens, shown_beside
 from visualizer.lenses.attribution import attributions
 from visualizer.lenses.badges import distribution_badge
 from visualizer.lenses.logit_lens import depth, nothing_to_read, passes
-from visualizer.lenses.pipeline import is_of_run
+from visualizer.lenses.pipeline import choosing
 from visualizer.lenses.prediction import next_token, taken_token
 from visualizer.lenses.token_labels import token_label
 from visualizer.navigation import current_place, walks_back
@@ -34,6 +36,8 @@ from visualizer.widgets.section_switch import SectionSwitch
 from visualizer.widgets.text_block import TextBlock
 
 CANDIDATES = 12
+# What decides which part is on show and what it shows, beside how a token is chosen.
+PARTS = PLACE | {"readings", "roomy", "beside", "beside_gradients"}
 TITLES: dict[Beside, str] = {
     "next_token": "ui.next_token",
     "logit_lens": "lens.title",
@@ -63,6 +67,7 @@ class PredictionPanel(Panel):
         self.attribution = AttributionBars()
         self.badge = BadgeRow()
         self.sampling = SamplingControls()
+        self._choice: Hashable = None
         self.temperature, self.seed = self.sampling.temperature, self.sampling.seed
         column = QVBoxLayout(self)
         column.setContentsMargins(round(em), round(0.8 * em), round(em), round(em))
@@ -94,12 +99,27 @@ class PredictionPanel(Panel):
         self.attribution.set_empty_text(tr("attribution.none"))
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
-        if fields & (PLACE | {"inputs", "readings", "roomy", "beside", "beside_gradients"}):
+        choice = choosing(state.inputs)
+        if fields & PARTS or choice != self._choice:
+            self._choice = choice
             self._draw_part(state)
         if fields & {"model"}:
             self.sampling.setVisible(not reads_matrix(state.model))
         if fields & {"inputs", "language"}:
             self.sampling.set_inputs(state.inputs)
+
+    def draw_late(self, state: ViewState, fields: frozenset[str]) -> None:
+        """The checks of the bars on show; of bars that no run was drawn from there are none."""
+        if fields & (PARTS | {"inputs"}):
+            run = state.run
+            drawn = run is not None and choosing(run.inputs) == choosing(state.inputs)
+            there = drawn and self._part(state) == "next_token"
+            badge = distribution_badge(state) if there else None
+            self.badge.set_badges(() if badge is None else (badge,))
+
+    def _part(self, state: ViewState) -> Beside:
+        parts, shown = self._parts(state), shown_beside(state)
+        return shown if shown in parts else "next_token"
 
     def _parts(self, state: ViewState) -> tuple[Beside, ...]:
         """What the panel can show: the logit lens where it has no panel of its own."""
@@ -109,13 +129,10 @@ class PredictionPanel(Panel):
 
     def _draw_part(self, state: ViewState) -> None:
         """The bars, or the logit lens or the attribution in their place."""
-        parts, shown = self._parts(state), shown_beside(state)
-        part = shown if shown in parts else "next_token"
+        parts, part = self._parts(state), self._part(state)
         self.lens.setVisible(part == "logit_lens")
         self.attribution.setVisible(part == "attribution")
         self.bars.setVisible(part == "next_token" and not reads_matrix(state.model))
-        badge = distribution_badge(state) if part == "next_token" and is_of_run(state) else None
-        self.badge.set_badges(() if badge is None else (badge,))
         note = ""
         if part == "logit_lens":
             self.where.set_sentences(passes(state))

@@ -18,6 +18,7 @@ from visualizer.widgets.layer_table import LayerTable
 class ResidualPanel(Panel):
     """A click on a cell goes to its record; a model without a norm has no such panel."""
 
+    is_secondary = True
     watches = frozenset({"run", "cursor", "model", "decimals_chosen", "showing", "gradients"})
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:

@@ -235,10 +235,12 @@ class StagePanel(Panel):
             self._draw_words(state)
         if not fields <= {"audit", "check", "difference"}:
             self.page.draw(state, fields)
-        if not fields <= POINTER:
+        self.lower.setVisible(self.page.shows_cell and current_tape(state) is not None)
+
+    def draw_late(self, state: ViewState, fields: frozenset[str]) -> None:
+        if not fields <= POINTER | AHEAD:
             self._draw_badges(state)
             self._draw_check(state)
-        self.lower.setVisible(self.page.shows_cell and current_tape(state) is not None)
 
     def _fit_words(self, page: Page) -> None:
         """No more room above a page that needs it than what stands there takes."""
