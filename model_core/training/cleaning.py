@@ -10,14 +10,31 @@ LONGEST_SHOWN = 80
 
 # Why a line gave no pair, in the order in which a report tells it, and how it does.
 LEFT_OUT = (
-    ("blank", "{} blank lines (line {})"),
-    ("missing", "{} lines without both columns (line {})"),
-    ("empty", "{} pairs with an empty side (line {})"),
-    ("broken", "{} lines that cannot be read (line {})"),
-    ("too_long", "{} lines that are too long (line {})"),
-    ("duplicate", "{} lines that repeat an earlier pair (line {})"),
+    ("blank", "{} blank line (line {})", "{} blank lines (line {})"),
+    (
+        "missing",
+        "{} line without both columns (line {})",
+        "{} lines without both columns (line {})",
+    ),
+    ("empty", "{} pair with an empty side (line {})", "{} pairs with an empty side (line {})"),
+    ("broken", "{} line that cannot be read (line {})", "{} lines that cannot be read (line {})"),
+    ("encoding", "{} line in another encoding (line {})", "{} lines in another encoding (line {})"),
+    ("half", "{} line with half a character (line {})", "{} lines with half a character (line {})"),
+    (
+        "control",
+        "{} line with a control character (line {})",
+        "{} lines with control characters (line {})",
+    ),
+    ("too_long", "{} line that is too long (line {})", "{} lines that are too long (line {})"),
+    (
+        "duplicate",
+        "{} line that repeats an earlier pair (line {})",
+        "{} lines that repeat an earlier pair (line {})",
+    ),
 )
-KINDS = tuple(kind for kind, _ in LEFT_OUT)
+KINDS = tuple(kind for kind, _, _ in LEFT_OUT)
+# What becomes of one line or more.
+WORDS = {kind: (one, more) for kind, one, more in LEFT_OUT}
 
 
 @dataclass
@@ -31,7 +48,7 @@ class LeftOut:
     def __str__(self) -> str:
         places = ", ".join(str(number) for number, _ in self.first)
         more = ", …" if self.count > len(self.first) else ""
-        return dict(LEFT_OUT)[self.kind].format(f"{self.count:,}", places + more)
+        return WORDS[self.kind][self.count > 1].format(f"{self.count:,}", places + more)
 
 
 class CleaningReport:
@@ -79,12 +96,18 @@ class CleaningReport:
 
     def sentences(self) -> Iterator[str]:
         """The report for people, a line each."""
-        yield f"{self.pairs:,} pairs from {self.lines:,} lines"
+        yield f"{counted(self.pairs, 'pair')} from {counted(self.lines, 'line')}"
         yield from map(str, self.left_out)
         if self.several_targets:
-            yield f"{self.several_targets:,} pairs whose source has another target elsewhere, kept"
+            several = counted(self.several_targets, "pair")
+            yield f"{several} whose source has another target elsewhere, kept"
         if self.stopped:
             yield self.stopped
+
+
+def counted(number: int, name: str) -> str:
+    """As "1 pair" or "2 pairs"."""
+    return f"{number:,} {name}" + ("" if number == 1 else "s")
 
 
 def shortened(text: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,13 +19,21 @@ FORMATS: tuple[Format, ...] = ("tsv", "csv", "jsonl", "lines")
 SEPARATORS = ("|||", "||", "=>", "->", "→", "⇒", "|", "＝", "=", "；", ";", "：", ":", "，", ",")
 DELIMITERS = (",", ";", "|")
 
-SOURCE_NAMES = ("source", "src", "input", "question", "english", "en", "from", "x", "prompt")
+# What people write for a separator that is hard to type.
+SPOKEN = {"\\t": "\t", "tab": "\t", "TAB": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+SOURCE_NAMES = (
+    *("source", "src", "input", "question", "english", "en", "from", "x", "prompt"),
+    *("sentence", "original", "text"),
+)
 TARGET_NAMES = (
     *("target", "tgt", "output", "answer", "chinese", "zh", "to", "y", "reply"),
     *("translation", "french", "fr", "response", "german", "de", "label"),
 )
 # A file is of a format when this share of its first lines is.
 ENOUGH = 0.9
+# Tabs and braces are no punctuation: it is when that share of them is, and the rest is left out.
+MOST = 0.5
 # More lines than these in one pair of quotation marks mean that one of the marks is missing.
 MOST_LINES_OF_A_PAIR = 20
 
@@ -39,17 +49,24 @@ class Row:
     text: str | None = ""
 
 
-def guess_format(texts: Sequence[str]) -> tuple[Format, str] | None:
-    """The format and separator of a file by its first lines; None where they have one column."""
+def guess_format(
+    texts: Sequence[str], ending: str = "", wanted: Sequence[str] = ()
+) -> tuple[Format, str] | None:
+    """The format and separator of a file by its first lines; None where they have one column.
+
+    ending: of its name, such as ".csv"; wanted: names of columns that its first line may have
+    """
     filled = [text for text in texts if text.strip()]
     if not filled:
         return None
-    if _share(filled, lambda text: isinstance(_json(text), dict | list)) >= ENOUGH:
+    if _share(filled, lambda text: isinstance(_json(text), dict | list)) > MOST:
         return "jsonl", ""
-    if _share(filled, lambda text: "\t" in text) >= ENOUGH:
+    if ending == ".csv" and (delimiter := _delimiter(filled)):
+        return "csv", delimiter
+    if _share(filled, lambda text: "\t" in text) > MOST:
         return "tsv", "\t"
     for delimiter in DELIMITERS:
-        if _is_csv(filled, delimiter):
+        if _is_csv(filled, delimiter, wanted):
             return "csv", delimiter
     for separator in SEPARATORS:
         if _share(filled, lambda text, mark=separator: mark in text[1:-1]) >= ENOUGH:  # type: ignore[misc]
@@ -57,30 +74,100 @@ def guess_format(texts: Sequence[str]) -> tuple[Format, str] | None:
     return None
 
 
+def meant_separator(typed: str, texts: Sequence[str]) -> str:
+    """What somebody means by a separator: "\\t" and "tab" are a tab where lines have no such."""
+    if typed not in SPOKEN or _share(texts, lambda text: typed in text) > MOST:
+        return typed
+    return SPOKEN[typed]
+
+
 def _share(texts: Sequence[str], holds: Callable[[str], bool]) -> float:
-    return sum(map(holds, texts)) / len(texts)
+    return sum(map(holds, texts)) / max(1, len(texts))
 
 
-def _is_csv(texts: Sequence[str], delimiter: str) -> bool:
+def _table(texts: Sequence[str], delimiter: str) -> list[Sequence[str]]:
+    lines = (Line(number, text) for number, text in enumerate(texts, 1))
+    return [row.cells for row in rows_of(lines, "csv", delimiter) if not row.fault]
+
+
+def _delimiter(texts: Sequence[str]) -> str | None:
+    """What parts the lines of a CSV file into the same number of cells, two at least, most often"""
+    best, found = 0, None
+    for delimiter in (*DELIMITERS, "\t"):
+        rows = _table(texts, delimiter)
+        width = usual_width(rows)
+        even = sum(len(row) == width for row in rows)
+        if width > 1 and even > best:
+            best, found = even, delimiter
+    return found
+
+
+def usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """The number of cells that most rows have."""
+    counts = Counter(len(row) for row in rows)
+    return max(counts, key=lambda width: (counts[width], width), default=0)
+
+
+def _is_csv(texts: Sequence[str], delimiter: str, wanted: Sequence[str]) -> bool:
     """Whether a header names two columns, or quotation marks and one number of cells say so."""
-    try:
-        rows = [row for row in csv.reader(_ended(texts), delimiter=delimiter) if row]
-    except csv.Error:
-        return False
-    width = len(rows[0])
+    rows = _table(texts, delimiter)
+    width = len(rows[0]) if rows else 0
     if width < 2 or sum(len(row) == width for row in rows) < ENOUGH * len(rows):
         return False
-    return is_header(rows[0]) or any(text.startswith('"') for text in texts)
-
-
-def _ended(texts: Iterable[str]) -> Iterator[str]:
-    return (text + "\n" for text in texts)
+    quoted = re.compile(rf'(^|{re.escape(delimiter)})"')
+    named = is_header(rows[0]) or names_columns(rows[0], wanted) or _is_numbered(rows)
+    return named or any(quoted.search(text) for text in texts)
 
 
 def is_header(cells: Sequence[str]) -> bool:
     """Whether the cells of a first line are names of columns."""
     known = {*SOURCE_NAMES, *TARGET_NAMES}
     return len(cells) > 1 and sum(_plain(cell) in known for cell in cells) >= 2
+
+
+def names_columns(cells: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether the cells of a first line have one of the names that somebody gave."""
+    return any(name.casefold() == cell.strip().casefold() for name in wanted for cell in cells)
+
+
+def is_unlike(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of the rows is so unlike the others that it is probably a header."""
+    first, rest = [cell.strip() for cell in rows[0]], rows[1:]
+    if not rest or len(first) < 2 or not all(first) or len(set(first)) < len(first):
+        return False
+    if any(cell.isdecimal() for cell in first):
+        return False
+    columns = list(zip(*(row for row in rest if len(row) == len(first)), strict=True))
+    if not columns or any(cell in column for cell, column in zip(first, columns, strict=True)):
+        return False
+    if _is_numbered(rows):
+        return True
+    known = {*SOURCE_NAMES, *TARGET_NAMES} - {"to", "from", "x", "y", "text", "label"}
+    if any(_plain(cell) in known for cell in first) and len(rest) > 1:
+        return True
+    if all("_" in cell for cell in first) and not any("_" in c for col in columns for c in col):
+        return True
+    # one side is in letters of another script than its name, or names are capitalised
+    for cell, column in zip(first, columns, strict=True):
+        if cell.isascii() and sum(not _is_latin(text) for text in column) > ENOUGH * len(column):
+            return len(rest) > 2
+    texts = [text for column in columns for text in column]
+    lower = sum(text[:1].islower() for text in texts) > ENOUGH * len(texts)
+    return lower and len(rest) > 2 and all(cell[:1].isupper() for cell in first)
+
+
+def _is_numbered(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column has numbers alone, but for the first row."""
+    width, rest = len(rows[0]), [row for row in rows[1:] if len(row) == len(rows[0])]
+    return bool(rest) and any(
+        all(row[place].strip().isdecimal() for row in rest)
+        and not any(letter.isdecimal() for letter in rows[0][place])
+        for place in range(width)
+    )
+
+
+def _is_latin(text: str) -> bool:
+    return any("a" <= letter.lower() <= "\u024f" for letter in text)
 
 
 def _plain(name: str) -> str:
@@ -107,8 +194,8 @@ def rows_of(lines: Iterable[Line], format: Format, separator: str) -> Iterator[R
         yield from _csv_rows(lines, separator)
         return
     for line in lines:
-        if line.text is None:
-            yield Row(line.number, fault="too_long", text=None)
+        if line.text is None or line.fault:
+            yield Row(line.number, fault=line.fault, text=line.text)
         elif not line.text.strip():
             yield Row(line.number, fault="blank", text=line.text)
         elif format == "jsonl":
@@ -120,13 +207,24 @@ def rows_of(lines: Iterable[Line], format: Format, separator: str) -> Iterator[R
 
 
 def _csv_rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
-    """Rows of cells, each of which may go on over several lines in quotation marks."""
+    """Rows of cells, each of which may go on over several lines in quotation marks.
+
+    Marks that are not closed within a few lines make their own line a broken one, no other.
+    """
+    source = iter(lines)
+    waiting: deque[Line] = deque()
     taken: list[Line] = []
     skipped: list[Line] = []
+    ended = False
 
     def texts() -> Iterator[str]:
-        for line in lines:
-            if line.text is None:
+        nonlocal ended
+        while len(taken) <= MOST_LINES_OF_A_PAIR:
+            line = waiting.popleft() if waiting else next(source, None)
+            if line is None:
+                ended = True
+                return
+            if line.text is None or line.fault:
                 skipped.append(line)
                 continue
             taken.append(line)
@@ -135,35 +233,31 @@ def _csv_rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
     reader = csv.reader(texts(), delimiter=delimiter)
     while True:
         try:
-            cells = next(reader)
-        except StopIteration:
-            break
+            cells = next(reader, [])
+            # a reader that has a whole row asks for no further line
+            is_open = ended or len(taken) > MOST_LINES_OF_A_PAIR
         except csv.Error:
-            yield from _drained(taken, "broken")
-            yield from _drained(skipped, "too_long")
-            # a reader that stopped inside a cell would go on inside it
-            reader = csv.reader(texts(), delimiter=delimiter)
-            continue
+            cells, is_open = [], True
+        for line in skipped:
+            yield Row(line.number, fault=line.fault, text=line.text)
+        skipped.clear()
+        if not taken:
+            return
         first, *others = taken
         taken.clear()
-        if len(others) >= MOST_LINES_OF_A_PAIR:
-            yield from _drained([first, *others], "broken")
-            continue
-        if not any(cell.strip() for cell in cells):
-            yield Row(first.number, fault="blank", text=first.text)
+        if is_open:
+            yield Row(first.number, fault="broken", text=first.text)
+            waiting.extendleft(reversed(others))
+            # a reader that stopped inside a cell would go on inside it
+            reader, ended = csv.reader(texts(), delimiter=delimiter), False
         else:
-            yield Row(first.number, cells, text=first.text)
-        for line in others:
-            # counted, so that every line is: it belongs to the pair of the line before
-            yield Row(line.number, fault="continued", text=line.text)
-        yield from _drained(skipped, "too_long")
-    yield from _drained(skipped, "too_long")
-
-
-def _drained(lines: list[Line], fault: str) -> Iterator[Row]:
-    while lines:
-        line = lines.pop(0)
-        yield Row(line.number, fault=fault, text=line.text)
+            if not any(cell.strip() for cell in cells):
+                yield Row(first.number, fault="blank", text=first.text)
+            else:
+                yield Row(first.number, cells, text=first.text)
+            for line in others:
+                # counted, so that every line is: it belongs to the pair of the line before
+                yield Row(line.number, fault="continued", text=line.text)
 
 
 def _json_row(number: int, text: str) -> Row:

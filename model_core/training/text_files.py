@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ PathLike = str | os.PathLike[str]
 CHUNK_BYTES = 1 << 16
 # So much is looked at to find an encoding, from where the first letter beyond ASCII stands.
 SAMPLE_BYTES = 1 << 20
+# Of a text's lines this share may be in another encoding, or one line: they are left out.
+FEW = 0.05
+# Of a text's bytes this share may be signs that no text has.
+FEW_CONTROLS = 0.02
 # A letter beyond ASCII is searched for so far.
 SEARCHED_BYTES = 64 * 2**20
 # Of the bytes of text in UTF-16 at least this share is zero: line breaks, tabs, digits, letters.
@@ -25,12 +30,30 @@ LEAST_ZEROS = 0.02
 # A longer line is no pair of sentences; what is kept of one stays below this.
 LONGEST_LINE = 100_000
 A_PAIR_FILE = "a text file with a pair of sentences in each line"
+# What bytes outside an encoding are read as, so that the lines they are in can be told.
+BROKEN = re.compile("[\ud800-\udfff]")
+CONTROLS = bytes(c for c in range(32) if c not in b"\t\n\v\f\r\x1a\x1b")
+# Codecs of Python that are no encodings of text files.
+NO_ENCODINGS = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "utf-7")
 # What opens a file of another kind. "text", "json" and "xml" are text, and what else is not here.
 TEXT_KINDS = ("text", "json", "utf-16", "xml", "unknown")
 
 
 class DataFileError(CheckpointError):
     """A file of sentence pairs that cannot be read: which one, what was found, what expected."""
+
+
+class UndecidedError(DataFileError):
+    """A file that can be read in several ways; options: of the command line, to choose one."""
+
+    options = ""
+
+
+def undecided(path: PathLike, found: str, expected: str, options: str) -> UndecidedError:
+    """The error with its options, which are no part of its sentence."""
+    error = UndecidedError(path, found, expected)
+    error.options = options
+    return error
 
 
 @dataclass(frozen=True)
@@ -47,10 +70,14 @@ class FoundEncoding:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a file: its number from 1, and its text, None where it is too long to be read."""
+    """A line of a file: its number from 1, and its text, None where it is too long to be read.
+
+    fault: why it gives no pair: "too_long", "encoding" or ""
+    """
 
     number: int
     text: str | None
+    fault: str = ""
 
 
 def open_text(path: PathLike) -> tuple[BinaryIO, int]:
@@ -88,6 +115,9 @@ def find_encoding(path: PathLike) -> FoundEncoding:
         head = stream.read(SAMPLE_BYTES)
         if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
             raise DataFileError(path, "is text in UTF-32", "UTF-8, UTF-16 or GB18030")
+        marks = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        if head in marks:
+            raise DataFileError(path, "is empty", A_PAIR_FILE)
         if head.startswith(codecs.BOM_UTF8):
             return FoundEncoding("utf-8-sig", True)
         if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -97,9 +127,9 @@ def find_encoding(path: PathLike) -> FoundEncoding:
             raise DataFileError(path, looks.words, A_PAIR_FILE)
         if b"\0" in head:
             return _wide(path, head)
-        controls = sum(head.count(bytes([c])) for c in range(32) if c not in b"\t\n\r\f\x1a\x1b")
-        if controls:
-            raise DataFileError(path, "is a binary file", A_PAIR_FILE)
+        if len(head) - len(head.translate(None, CONTROLS)) > FEW_CONTROLS * len(head):
+            place = next(place for place, byte in enumerate(head) if byte in CONTROLS)
+            raise _binary(path, head.count(b"\n", 0, place) + 1, head[place])
         # ASCII says nothing: look from the first letter that is none
         while head and head.isascii() and stream.tell() < SEARCHED_BYTES:
             head = stream.read(SAMPLE_BYTES)
@@ -118,8 +148,14 @@ def _wide(path: PathLike, head: bytes) -> FoundEncoding:
     few, many = sorted((even, odd))
     text = _decoded(head, name)
     if few * 10 > many or many < LEAST_ZEROS * len(head) or text is None or "\0" in text:
-        raise DataFileError(path, "is a binary file", A_PAIR_FILE)
+        raise _binary(path, head.count(b"\n", 0, head.index(0)) + 1, 0)
     return FoundEncoding(name, False)
+
+
+def _binary(path: PathLike, line: int, byte: int) -> DataFileError:
+    return DataFileError(
+        path, f"is a binary file (line {line} has the byte 0x{byte:02x})", A_PAIR_FILE
+    )
 
 
 def _eight_bit(path: PathLike, sample: bytes) -> FoundEncoding:
@@ -129,6 +165,9 @@ def _eight_bit(path: PathLike, sample: bytes) -> FoundEncoding:
     lines = [line for line in sample.split(b"\n")[:-1] if not line.isascii()]
     in_utf8 = sum(_decoded(line, "utf-8", whole=True) is not None for line in lines)
     if in_utf8 and in_utf8 < len(lines):
+        others = len(lines) - in_utf8
+        if others == 1 or others <= FEW * len(lines):
+            return FoundEncoding("utf-8", True)
         # lines of two letters may be UTF-8 by chance, a tenth of all is none
         if in_utf8 * 10 >= len(lines):
             raise DataFileError(
@@ -154,11 +193,14 @@ def _decoded(data: bytes, encoding: str, whole: bool = False) -> str | None:
 def lines_of(path: PathLike, encoding: str, most_bytes: int) -> Iterator[Line]:
     """The lines of a file as far as so many bytes go, in memory for a chunk and a line.
 
-    DataFileError where the bytes stop being text in this encoding.
+    A line that is not in this encoding has a fault, where its end can be found all the same;
+    DataFileError where it cannot, or the bytes are no text.
     """
     stream, size = open_text(path)
     with stream:
-        decoder = codecs.getincrementaldecoder(encoding)("strict")
+        # in UTF-16 a byte too few shifts all that follows
+        errors = "strict" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
+        decoder = codecs.getincrementaldecoder(encoding)(errors)
         # \r\n and a lone \r end a line too
         newlines = io.IncrementalNewlineDecoder(decoder, translate=True)
         number, rest, dropping, read = 1, "", False, 0
@@ -180,12 +222,10 @@ def lines_of(path: PathLike, encoding: str, most_bytes: int) -> Iterator[Line]:
                     "its byte order to be chosen",
                 ) from None
             if "\0" in text:
-                raise DataFileError(path, "is a binary file", A_PAIR_FILE)
+                raise _binary(path, number + text.count("\n", 0, text.index("\0")), 0)
             pieces = text.split("\n")
             for piece in pieces[:-1]:
-                line = rest + piece
-                too_long = dropping or len(line) > LONGEST_LINE
-                yield Line(number, None if too_long else line)
+                yield _line(number, rest + piece, dropping)
                 number, rest, dropping = number + 1, "", False
             rest = "" if dropping else rest + pieces[-1]
             if len(rest) > LONGEST_LINE:
@@ -194,7 +234,15 @@ def lines_of(path: PathLike, encoding: str, most_bytes: int) -> Iterator[Line]:
                 break
         # where reading stopped at the limit the line is cut, and no line
         if (rest or dropping) and read >= size:
-            yield Line(number, None if dropping else rest)
+            yield _line(number, rest, dropping)
+
+
+def _line(number: int, text: str, dropping: bool) -> Line:
+    if dropping or len(text) > LONGEST_LINE:
+        return Line(number, None, "too_long")
+    if not text.isascii() and BROKEN.search(text):
+        return Line(number, BROKEN.sub("\ufffd", text), "encoding")
+    return Line(number, text)
 
 
 def _not_in(path: PathLike, encoding: str, number: int, error: UnicodeDecodeError) -> DataFileError:
@@ -205,6 +253,19 @@ def _not_in(path: PathLike, encoding: str, number: int, error: UnicodeDecodeErro
         f"line {number + before} is not in {shown_encoding(encoding)} (byte 0x{byte:02x})",
         "one encoding throughout",
     )
+
+
+def named_encoding(path: PathLike, name: str) -> str:
+    """An encoding that somebody typed, as it is known; DataFileError if there is none such."""
+    try:
+        known = codecs.lookup(name)
+        "".encode(name)
+    except (LookupError, UnicodeError, ValueError):
+        known = None
+    if known is None or known.name.replace("_", "-") in NO_ENCODINGS:
+        found = f"there is no encoding {name!r} for text files"
+        raise DataFileError(path, found, "one such as UTF-8 or GB18030")
+    return known.name
 
 
 def shown_encoding(name: str) -> str:

@@ -59,7 +59,8 @@ def test_lines_with_a_separator_are_recognised(tmp_path: Path, separator: str) -
 
 def test_a_separator_that_nobody_would_guess_can_be_chosen(tmp_path: Path) -> None:
     path = written(tmp_path, "a b @@ c @@ d\ne @@ f\n")
-    assert "has one column" in said(path)
+    assert "no separator in common" in said(path)
+    assert "no line has the separator '##'" in said(path, Reading(separator="##"))
     pairs, _ = read_pairs(path, Reading(separator="@@"))
     assert pairs == [("a b", "c @@ d"), ("e", "f")]
 
@@ -177,7 +178,7 @@ def test_every_line_is_a_pair_or_left_out_for_a_reason_that_is_told(tmp_path: Pa
     assert report.adds_up
     told = list(report.sentences())
     assert told[0] == "42 pairs from 48 lines"
-    assert "1 lines that repeat an earlier pair (line 5)" in told
+    assert "1 line that repeats an earlier pair (line 5)" in told
 
 
 def test_only_the_first_few_are_shown_and_all_are_counted(tmp_path: Path) -> None:
@@ -205,10 +206,11 @@ def test_a_quotation_mark_that_is_never_closed_loses_no_line_silently(tmp_path: 
     [
         (b"", "is empty"),
         (b"\n \n\t\n", "has blank lines only"),
-        (b"one\ntwo\nthree\n", "has one column"),
+        (b"one\ntwo\nthree\n", "no separator in common"),
         (bytes(range(256)) * 50, "is a binary file"),
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "looks like a PNG picture"),
-        (b"a\tb\n" * 500 + b"\x00\x01", "is a binary file"),
+        (b"a\tb\n" * 500 + b"\x00\x01", "is a binary file (line 501 has the byte 0x00)"),
+        (b"\xef\xbb\xbf", "is empty"),
         ("source\ttarget\n", "has a header alone"),
         (tsv().encode("utf-32"), "is text in UTF-32"),
         (b"x" * 10_000_000, "line 1 has far too many characters"),
@@ -228,10 +230,19 @@ def test_a_bad_file_is_refused_in_one_sentence(
         tracemalloc.stop()
 
 
-def test_a_line_in_another_encoding_far_inside_is_named(tmp_path: Path) -> None:
+def test_one_line_in_another_encoding_is_left_out_and_named(tmp_path: Path) -> None:
     text = "".join(f"第 {i} 句{'很长' * 15}\t{i}\n" for i in range(25_000)).encode()
     path = written(tmp_path, text + "猫\t狗\n".encode("gb18030"))
-    assert "line 25001 is not in UTF-8 (byte 0x" in said(path)
+    pairs, report = read_pairs(path)
+    assert len(pairs) == 25_000 and report.adds_up
+    assert "1 line in another encoding (line 25001)" in report.sentences()
+
+
+def test_many_lines_in_another_encoding_are_no_slip(tmp_path: Path) -> None:
+    path = written(tmp_path, ("猫\t狗\n" * 90).encode() + ("鸟\t鱼\n" * 30).encode("gb18030"))
+    assert "30 of 120 lines are not in UTF-8, the first is line 91" in said(
+        path, Reading(encoding="utf-8")
+    )
 
 
 def test_a_folder_and_a_file_that_is_not_there_are_told_apart(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ MADE_OF_OTHERS = {"{found}, expected {expected}", "{first} as well as {names}"}
 NAMES = {
     *("NumPy", "JSON", "UTF", "MB", "NaN", "inf", "safetensors", "npz", "npy", "zip", "pickle"),
     *("gzip", "bzip", "xz", "rar", "tar", "Git", "LFS", "PyTorch", "Python", "Marian", "Bergamot"),
+    *("CSV", "TSV"),
     *("GGUF", "HDF", "PNG", "JPEG", "GIF", "PDF", "SQLite", "SentencePiece", "XML", "Unicode"),
     *("Glassformer", "json", "bin", "SOS", "EOS", "BOOL", "CRC", "CRCs", "None", "dtype", "shape"),
     *("info", "config", "vocab", "weights", "logits", "temperature", "inputs", "labels", "layout"),

@@ -1,0 +1,310 @@
+"""How a file of sentence pairs looks: its encoding, format, header and columns, found or chosen."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import islice
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from model_core.training.data_formats import (
+    FORMATS,
+    Format,
+    Row,
+    guess_columns,
+    guess_format,
+    is_header,
+    is_unlike,
+    meant_separator,
+    names_columns,
+    rows_of,
+    usual_width,
+)
+from model_core.training.text_files import (
+    A_PAIR_FILE,
+    FEW,
+    DataFileError,
+    FoundEncoding,
+    Line,
+    PathLike,
+    find_encoding,
+    lines_of,
+    named_encoding,
+    open_text,
+    shown_encoding,
+    undecided,
+)
+
+# A file is read as far as these go, which is said in the report.
+MOST_BYTES = 128 * 2**20
+# A longer sentence is no lesson for a model of this size.
+LONGEST_TEXT = 1_000
+LINES_LOOKED_AT = 200
+ROWS_SHOWN = 5
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a file is to be read; what is None is found out, "" for a column too.
+
+    source, target: names of columns, or their numbers from 1; swap: the other way round
+    """
+
+    format: Format | None = None
+    separator: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    source: str = ""
+    target: str = ""
+    longest: int = LONGEST_TEXT
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What a file looks like, for a person to agree to or change.
+
+    columns: names, or "1", "2", … where there are none; source and target are two of them
+    rows: the first few, as (source, target); sure: whether the file or the reading says so; a
+    header that is not sure is a line that is unlike those after it
+    """
+
+    path: str
+    size: int
+    encoding: str
+    encoding_is_sure: bool
+    other_encodings: tuple[str, ...]
+    format: Literal["tsv", "csv", "jsonl", "lines"]
+    separator: str
+    header: bool
+    columns: tuple[str, ...]
+    source: str
+    target: str
+    columns_are_sure: bool
+    rows: tuple[tuple[str, str], ...]
+    header_is_sure: bool = True
+    # cells of most rows: more than two leave open which are meant
+    width: int = 2
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody has to say which columns are meant."""
+        return self.width > 2 and not self.columns_are_sure
+
+    @property
+    def reading(self) -> Reading:
+        """The options under which the file is read as it looks."""
+        return Reading(
+            format=self.format,
+            separator=self.separator,
+            encoding=self.encoding,
+            header=self.header,
+            source=self.source,
+            target=self.target,
+        )
+
+
+class Columns(NamedTuple):
+    """Which cells of a row are source and target; names count where the cells have them."""
+
+    names: tuple[str, ...]
+    source: int
+    target: int
+
+    def texts(self, row: Row) -> tuple[str, str] | None:
+        """Both texts, None where the row does not have them."""
+        if row.named is not None:
+            source, target = self.names[self.source], self.names[self.target]
+            if source not in row.named or target not in row.named:
+                return None
+            return row.named[source], row.named[target]
+        if max(self.source, self.target) >= len(row.cells):
+            return None
+        return row.cells[self.source], row.cells[self.target]
+
+
+def look(path: PathLike, reading: Reading = Reading()) -> Look:  # noqa: B008 (immutable)
+    """How the file would be read; what `reading` says is taken, the rest found out.
+
+    DataFileError with one sentence where it cannot be.
+    """
+    encoding = _encoding(path, reading)
+    lines = list(islice(lines_of(path, encoding.name, MOST_BYTES), LINES_LOOKED_AT))
+    _check_encoding(path, encoding.name, [n.number for n in lines if n.fault == "encoding"], lines)
+    format, separator = _format(path, reading, lines)
+    rows = [row for row in rows_of(lines, format, separator) if not row.fault]
+    if not rows:
+        raise _without_pairs(path, lines, separator)
+    header, header_is_sure = _header(reading, format, rows)
+    columns, sure = _columns(path, reading, rows, header, (lines, separator))
+    body = rows[int(header and format != "jsonl") :]
+    texts = [columns.texts(row) for row in body]
+    named = any(row.named is not None for row in rows)
+    width = len(columns.names) if named else usual_width([row.cells for row in body])
+    stream, size = open_text(path)
+    stream.close()
+    return Look(
+        path=str(path),
+        size=size,
+        encoding=encoding.name,
+        encoding_is_sure=encoding.is_sure,
+        other_encodings=encoding.others,
+        format=format,
+        separator=separator,
+        header=header,
+        columns=columns.names,
+        source=columns.names[columns.source],
+        target=columns.names[columns.target],
+        columns_are_sure=sure,
+        rows=tuple([pair for pair in texts if pair is not None][:ROWS_SHOWN]),
+        header_is_sure=header_is_sure,
+        width=width,
+    )
+
+
+def _encoding(path: PathLike, reading: Reading) -> FoundEncoding:
+    if reading.encoding is None:
+        return find_encoding(path)
+    return FoundEncoding(named_encoding(path, reading.encoding), True)
+
+
+def _check_encoding(path: PathLike, encoding: str, foreign: list[int], lines: list[Line]) -> None:
+    if foreign:
+        check_few(path, encoding, len(foreign), len(lines), foreign[0])
+
+
+def check_few(path: PathLike, encoding: str, foreign: int, lines: int, first: int) -> None:
+    """One line, or few of many, are left out; more say that the encoding is another one."""
+    if lines == 1 or (foreign > 1 and foreign > FEW * lines):
+        raise DataFileError(
+            path,
+            f"{foreign} of {lines} lines are not in {shown_encoding(encoding)}, the first is line "
+            f"{first}",
+            "one encoding throughout",
+        )
+
+
+def check_choices(looks: Look) -> None:
+    """UndecidedError where somebody has to choose."""
+    if not looks.encoding_is_sure:
+        meant = ", ".join(shown_encoding(name) for name in looks.other_encodings)
+        first = shown_encoding(looks.encoding)
+        raise undecided(
+            looks.path,
+            f"is perhaps in {first}, perhaps in {meant}" if meant else f"is perhaps in {first}",
+            "its encoding to be chosen",
+            f"--encoding {looks.encoding}",
+        )
+    if looks.is_open:
+        names = ", ".join(looks.columns)
+        raise undecided(
+            looks.path,
+            f"has {len(looks.columns)} columns ({names}), and nothing says which two are meant",
+            "source and target to be chosen",
+            f"--source-column {shlex.quote(looks.source)} "
+            f"--target-column {shlex.quote(looks.target)}",
+        )
+
+
+def _format(path: PathLike, reading: Reading, lines: list[Line]) -> tuple[Format, str]:
+    if reading.format is not None and reading.format not in FORMATS:
+        raise ValueError(f"format is {reading.format!r}, expected one of {', '.join(FORMATS)}")
+    if reading.format in ("tsv", "jsonl"):
+        return reading.format, "\t" if reading.format == "tsv" else ""
+    if reading.separator is not None and not reading.separator:
+        raise ValueError("the separator is empty, expected what stands between the two sentences")
+    texts = [line.text for line in lines if line.text is not None and not line.fault]
+    ending = Path(path).suffix.lower()
+    if reading.separator:
+        separator = meant_separator(reading.separator, texts)
+        table = reading.format == "csv" or (reading.format is None and ending == ".csv")
+        if table and len(separator) == 1:
+            return "csv", separator
+        if reading.format == "csv":
+            raise ValueError(
+                f"the separator of a CSV file is {separator!r}, expected one character"
+            )
+        return ("tsv" if separator == "\t" and reading.format is None else "lines"), separator
+    wanted = [name for name in (reading.source, reading.target) if name and not name.isdecimal()]
+    if reading.format == "csv":
+        guessed = guess_format(texts, ".csv", wanted)
+        return "csv", guessed[1] if guessed is not None and guessed[0] == "csv" else ","
+    guessed = guess_format(texts, ending, wanted)
+    if guessed is None or (reading.format == "lines" and guessed[0] == "jsonl"):
+        raise _without_pairs(path, lines)
+    return (reading.format or guessed[0]), guessed[1]
+
+
+def _header(reading: Reading, format: Format, rows: list[Row]) -> tuple[bool, bool]:
+    """Whether the first row names the columns, and whether that is sure."""
+    if reading.header is not None:
+        return reading.header, True
+    if format == "jsonl":
+        return False, True
+    cells = [row.cells for row in rows]
+    wanted = [name for name in (reading.source, reading.target) if name and not name.isdecimal()]
+    if names_columns(cells[0], wanted):
+        return True, True
+    if format == "lines":
+        return False, True
+    if is_header(cells[0]):
+        return True, True
+    return is_unlike(cells), False
+
+
+def _columns(
+    path: PathLike,
+    reading: Reading,
+    rows: list[Row],
+    header: bool,
+    looked: tuple[list[Line], str],
+) -> tuple[Columns, bool]:
+    if any(row.named is not None for row in rows):
+        names = tuple(dict.fromkeys(name for row in rows for name in row.named or ()))
+    elif header:
+        names = tuple(cell.strip() or str(i + 1) for i, cell in enumerate(rows[0].cells))
+    else:
+        names = tuple(str(i + 1) for i in range(max(len(row.cells) for row in rows)))
+    if len(names) < 2:
+        raise _without_pairs(path, *looked)
+    source, target, sure = guess_columns(names)
+    if reading.source:
+        source = _place(path, reading.source, names)
+        target = target if target != source else int(source == 0)
+    if reading.target:
+        target = _place(path, reading.target, names)
+        source = source if reading.source or source != target else int(target == 0)
+    if source == target:
+        raise DataFileError(path, "one column is source and target at once", "two columns")
+    chosen = bool(reading.source and reading.target)
+    return Columns(names, source, target), sure or chosen
+
+
+def _place(path: PathLike, name: str, names: tuple[str, ...]) -> int:
+    if name in names:
+        return names.index(name)
+    alike = [place for place, known in enumerate(names) if known.casefold() == name.casefold()]
+    if len(alike) == 1:
+        return alike[0]
+    if name.isdecimal() and 1 <= int(name) <= len(names):
+        return int(name) - 1
+    raise DataFileError(path, f"has no column {name!r}", f"one of {', '.join(names)}")
+
+
+def _without_pairs(path: PathLike, lines: list[Line], separator: str = "") -> DataFileError:
+    """Why no line has two parts, `separator` between them or whatever else."""
+    long = next((line.number for line in lines if line.text is None), None)
+    filled = [line for line in lines if line.text is not None and line.text.strip()]
+    if long is not None and not filled:
+        return DataFileError(path, f"line {long} has far too many characters", A_PAIR_FILE)
+    if not filled:
+        return DataFileError(path, "has blank lines only", A_PAIR_FILE)
+    if separator:
+        if separator == "\t":
+            return DataFileError(path, "no line has a tab between two texts", A_PAIR_FILE)
+        return DataFileError(path, f"no line has the separator {separator!r}", A_PAIR_FILE)
+    return DataFileError(
+        path,
+        "its lines have no separator in common (a tab was looked for, commas, semicolons, ||| and "
+        "others)",
+        A_PAIR_FILE,
+    )

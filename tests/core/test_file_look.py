@@ -1,0 +1,188 @@
+"""How a file of pairs is taken: its ending, its first line, its columns, what is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from model_core.training.data_files import Reading, look, read_pairs
+from model_core.training.text_files import DataFileError, UndecidedError, find_encoding
+
+WORDS = [("my dog eats", "我的狗吃"), ("the cat sings", "这只猫唱"), ("a fish runs", "一只鱼跑")]
+
+
+def written(tmp_path: Path, content: str | bytes, name: str = "pairs.tsv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return path
+
+
+def table(header: str, mark: str, rows: list[tuple[str, str]] = WORDS) -> str:
+    return f"{header}\n" + "".join(f"{s}{mark}{t}\n" for s, t in rows)
+
+
+def refused(path: Path, reading: Reading) -> str:
+    with pytest.raises((DataFileError, ValueError)) as caught:
+        read_pairs(path, reading)
+    return str(caught.value)
+
+
+AS_IT_LOOKS = Reading()
+
+# The first line.
+
+
+@pytest.mark.parametrize(
+    ("header", "mark", "name"),
+    [
+        ("my_src\tmy_tgt", "\t", "p.tsv"),
+        ("Sentence,Translation", ",", "p.csv"),
+        ("Deutsch;Russisch", ";", "p.csv"),
+        ("English sentence\tChinese sentence", "\t", "p.tsv"),
+    ],
+)
+def test_a_first_line_unlike_the_rest_is_a_header_that_can_be_denied(
+    tmp_path: Path, header: str, mark: str, name: str
+) -> None:
+    path = written(tmp_path, table(header, mark), name)
+    looks = look(path)
+    assert looks.header and looks.columns == tuple(header.split(mark))
+    assert read_pairs(path)[0] == WORDS
+    assert read_pairs(path, Reading(header=False))[0] == [tuple(header.split(mark)), *WORDS]
+
+
+def test_a_header_that_is_a_guess_is_known_as_one(tmp_path: Path) -> None:
+    assert not look(written(tmp_path, table("my_src\tmy_tgt", "\t"))).header_is_sure
+    assert look(written(tmp_path, table("source\ttarget", "\t"))).header_is_sure
+
+
+def test_pairs_without_a_header_keep_their_first(tmp_path: Path) -> None:
+    for rows in (
+        WORDS,
+        [("1", "one"), ("2", "two"), ("3", "three")],
+        [("Hello", "Bonjour"), ("Cat", "Chat"), ("My dog", "Mon chien"), ("No", "Non")],
+        [("one", "1"), ("two", "2"), ("three", "3")],
+        [("cat", "chat"), ("dog", "chien"), ("bird", "oiseau")],
+    ):
+        path = written(tmp_path, "".join(f"{s}\t{t}\n" for s, t in rows))
+        if rows[0] != ("one", "1"):
+            assert read_pairs(path)[0] == rows
+        assert read_pairs(path, Reading(header=False))[0] == rows
+
+
+def test_names_that_stand_in_the_first_line_make_it_a_header(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{s},{t}\n" for i, (s, t) in enumerate([("a b", "c"), ("d", "e f")]))
+    wish = Reading(source="lang a", target="Lang B")
+    for name in ("p.csv", "p.txt"):
+        path = written(tmp_path, "id,Lang A,Lang B\n" + rows, name)
+        assert read_pairs(path, wish)[0] == [("a b", "c"), ("d", "e f")]
+    path = written(tmp_path, "foo\tbar\na\tb\n")
+    assert read_pairs(path, Reading(source="bar", target="foo"))[0] == [("b", "a")]
+
+
+# The ending, the format and the separator.
+
+
+def test_csv_is_csv_by_its_ending(tmp_path: Path) -> None:
+    path = written(tmp_path, 'hello,"bonjour, toi"\ncat,chat\n"a, b",c\n', "p.csv")
+    assert read_pairs(path)[0] == [("hello", "bonjour, toi"), ("cat", "chat"), ("a, b", "c")]
+    path = written(
+        tmp_path, "id,Sentence,Translation\n1,hello there,bonjour\n2,cat,chat\n", "i.csv"
+    )
+    assert read_pairs(path)[0] == [("hello there", "bonjour"), ("cat", "chat")]
+
+
+@pytest.mark.parametrize("typed", ["\t", "\\t", "tab"])
+def test_a_tab_is_taken_as_people_type_it(tmp_path: Path, typed: str) -> None:
+    path = written(tmp_path, "a\tb\nc\td\n", "p.txt")
+    assert read_pairs(path, Reading(separator=typed))[0] == [("a", "b"), ("c", "d")]
+    path = written(tmp_path, "atabb\nctabd\n", "p.txt")
+    assert read_pairs(path, Reading(separator="tab"))[0] == [("a", "b"), ("c", "d")]
+
+
+def test_a_separator_that_no_line_has_is_shown(tmp_path: Path) -> None:
+    path = written(tmp_path, "a\tb\n")
+    assert "no line has the separator '|||'" in refused(path, Reading(separator="|||"))
+    path = written(tmp_path, "a,b\n")
+    assert "no line has a tab" in refused(path, Reading(format="tsv"))
+
+
+def test_a_file_most_of_whose_lines_have_a_tab_is_read_and_the_others_counted(
+    tmp_path: Path,
+) -> None:
+    lines = [f"s {i}\tt {i}" if i % 6 else f"lonely {i}" for i in range(100)]
+    pairs, report = read_pairs(written(tmp_path, "\n".join(lines)))
+    assert (len(pairs), report.count("missing")) == (83, 17)
+
+
+def test_an_open_quotation_mark_costs_its_own_line_alone(tmp_path: Path) -> None:
+    rows = [f"s {i},t {i}" for i in range(100)]
+    for place in (0, 50, 98, 100):
+        text = "\n".join(["en,zh", *rows[:place], '"oops,x', *rows[place:]]) + "\n"
+        pairs, report = read_pairs(written(tmp_path, text, "p.csv"))
+        assert len(pairs) == 100 and report.adds_up
+        assert report.count("broken") == 1
+
+
+# Which columns.
+
+
+def test_two_of_several_columns_have_to_be_chosen(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,Red,Blue\n1,a b,c\n2,d,e\n", "p.csv")
+    assert look(path).is_open
+    with pytest.raises(UndecidedError, match=r"has 3 columns \(id, Red, Blue\)") as caught:
+        read_pairs(path)
+    assert "--source-column" in caught.value.options
+    assert read_pairs(path, Reading(source="Red", target="Blue"))[0] == [("a b", "c"), ("d", "e")]
+    # what a person has looked at and agreed to is a choice
+    assert read_pairs(path, look(path).reading)[0][0] == ("1", "a b")
+
+
+def test_a_few_lines_with_a_third_column_leave_nothing_open(tmp_path: Path) -> None:
+    path = written(tmp_path, "a\tb\nc\nd\te\tf\ng\th\n")
+    assert read_pairs(path)[0] == [("a", "b"), ("d", "e"), ("g", "h")]
+
+
+# Signs and encodings.
+
+
+def test_half_a_surrogate_pair_costs_its_line(tmp_path: Path) -> None:
+    lines = [f'{{"en": "s {i}", "zh": "t {i}"}}' for i in range(20)]
+    path = written(tmp_path, "\n".join([*lines, '{"en": "lone \\ud800", "zh": "x"}']))
+    pairs, report = read_pairs(path)
+    assert (len(pairs), report.count("half")) == (20, 1)
+
+
+def test_a_control_character_costs_its_line_and_a_vertical_tab_is_a_space(tmp_path: Path) -> None:
+    lines = [f"s {i}\tt {i}" for i in range(50)]
+    path = written(tmp_path, "\n".join([*lines, "be\x07ll\tx", "ver\vtical\ty"]))
+    pairs, report = read_pairs(path)
+    assert pairs[-1] == ("ver tical", "y")
+    assert "1 line with a control character (line 51)" in report.sentences()
+
+
+def test_one_odd_line_among_lines_in_utf8_is_no_other_encoding(tmp_path: Path) -> None:
+    lines = [f"第 {i} 句\t{i}\n".encode("gb18030" if i == 17 else "utf-8") for i in range(180)]
+    path = written(tmp_path, b"".join(lines))
+    assert find_encoding(path).name == "utf-8"
+    assert "1 line in another encoding (line 18)" in read_pairs(path)[1].sentences()
+
+
+@pytest.mark.parametrize("name", ["unicode_escape", "idna", "punycode", "rot13", "nothing", "a\0b"])
+def test_what_is_no_encoding_of_text_is_refused(tmp_path: Path, name: str) -> None:
+    said = refused(written(tmp_path, "a\tb\n"), Reading(encoding=name))
+    assert "there is no encoding" in said
+
+
+def test_an_encoding_to_be_chosen_names_the_option(tmp_path: Path) -> None:
+    path = written(tmp_path, "".join(f"{s}\t{t}\n" for s, t in WORDS).encode("gb18030"))
+    with pytest.raises(UndecidedError) as caught:
+        read_pairs(path)
+    assert caught.value.options == "--encoding gb18030"
+
+
+def test_a_link_to_itself_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "loop"
+    path.symlink_to(path)
+    assert "cannot be opened" in refused(path, AS_IT_LOOKS)
