@@ -47,9 +47,6 @@ FADING = ("notice.saved", "notice.copied", "notice.written", "notice.kept")
 # A slider shows at once what it changes. Where decoding what follows from it takes longer than a
 # frame or two, it begins once the slider rests; all in milliseconds.
 LONG_RUN, RESTED = 40, 80
-# How long a worker may keep the interpreter from the window's thread, in seconds: by default it is
-# a third of a frame, again and again in every painting.
-PATIENCE_OF_THREADS = 0.001
 TITLE_BAR = 40  # pixels; what the frame takes is known only once the window is on screen
 
 log = logging.getLogger("glassformer")
@@ -58,7 +55,6 @@ log = logging.getLogger("glassformer")
 def make_application(arguments: list[str], exact: bool = False) -> QApplication:
     """The QApplication with style and font; exact: the same pixels on every machine."""
     app = QApplication(arguments)
-    sys.setswitchinterval(PATIENCE_OF_THREADS)
     app.setApplicationName("Glassformer")
     app.setDesktopFileName("glassformer")
     dress(app, exact)
