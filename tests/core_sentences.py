@@ -58,7 +58,7 @@ SPEAKERS = {
 }
 # Tables and functions whose texts are sentences.
 TABLES = ("SIGNATURES", "LEFT_OUT")
-FUNCTIONS = ("misfit", "_short")
+FUNCTIONS = ("misfit", "_short", "named_type")
 GAP = "{}"
 
 

@@ -25,10 +25,15 @@ GAPS = {
     **dict.fromkeys(("high", "id", "limit", "line", "low", "n", "number", "size"), NUMBER),
     "name": r"""\S+|["'].+?["']""",
     "second": r"""\S+|["'].+?["']""",
-    "value": r"""[-+]?[\d'"\[({<].*?|None|True|False|-?inf|nan|.+\.\.\.""",
+    "choices": r"[^;]+",
+    "value": r"""[-+]?\d\S*?|'[^']*'|"[^"]*"|[\[({<].*?|None|True|False|-?inf|nan|.+\.\.\.""",
 }
 # Names whose text is again a sentence, or a word of the core's own.
-SAID = frozenset({"amount", "error", "expected", "found", "more", "names", "side", "what"})
+SAID = frozenset(
+    {"advice", "amount", "error", "expected", "found", "more", "names", "reason", "side", "what"}
+)
+# Without these in its language a sentence stays as it is.
+WHOLE = ("found", "reason", "advice")
 # Between what a file has and what it should have.
 SEAM = ", expected "
 # Sentences inside sentences: a bound for what a stranger's file may have made up.
@@ -106,7 +111,7 @@ def _translated(sentence: str, known: tuple[Pattern, ...], depth: int) -> str:
         name: _translated(fact, known, depth - 1) if name in SAID else fact
         for name, fact in facts.items()
     }
-    if "found" in said and said["found"] == facts["found"]:
+    if any(said.get(half) == facts.get(half) for half in WHOLE if half in said):
         return sentence  # half a translation is worse than none
     return _spaced(pattern.other, said)
 

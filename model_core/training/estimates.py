@@ -10,10 +10,12 @@ import numpy as np
 
 from model_core.parameters import parameter_count
 from model_core.training.batching import Example, epoch, n_batches
+from model_core.training.held_out import BATCH_SIZE as MEASURED
 from model_core.training.lab_data import Facts, Prepared
 from model_core.training.loop import Trainer
 from model_core.training.settings import Settings
 from model_core.training.tape_memory import BYTES, tape_bytes
+from model_core.transformer import Dropout
 
 # Values, gradients, clipped gradients, Adam's two moments, its two working vectors, the guard's.
 COPIES_OF_PARAMETERS = 8
@@ -52,8 +54,7 @@ def estimate(settings: Settings, facts: Facts) -> Estimate:
     shapes = batch_shapes(settings, facts)
     dropout = settings.dropout
     tape = max((tape_bytes(config, dropout, shape) for shape in set(shapes)), default=0)
-    # all passes lie in one block but the first one of a shape
-    memory = count * BYTES * COPIES_OF_PARAMETERS + int((2 + SHARE_OF_GRADIENTS) * tape)
+    memory = _memory(count, tape, _measured(settings, facts))
     fitting = max(1, facts.n_train - facts.longer_than(settings.max_seq_len))
     return Estimate(
         parameters=count,
@@ -62,6 +63,39 @@ def estimate(settings: Settings, facts: Facts) -> Estimate:
         steps_per_epoch=n_batches(fitting, settings.batch_size),
         total_steps=settings.total_steps(fitting),
     )
+
+
+def memory_at_most(settings: Settings, facts: Facts) -> tuple[int, tuple[int, int, int]]:
+    """The memory where the longest texts of both sides meet in one batch, and its shape (B,S,T).
+
+    Quick, other than `estimate`: it is asked for while settings are typed.
+    """
+    shape = largest_batch(settings, facts)
+    config = settings.sized(facts.n_source_tokens, facts.n_target_tokens)
+    tape = tape_bytes(config, settings.dropout, shape)
+    return _memory(parameter_count(config), tape, _measured(settings, facts)), shape
+
+
+def _memory(count: int, tape: int, measured: int) -> int:
+    # all passes lie in one block but the first one of a shape; gradients are gone while measuring
+    passes = max(int((2 + SHARE_OF_GRADIENTS) * tape), 2 * tape + measured)
+    return count * BYTES * COPIES_OF_PARAMETERS + passes
+
+
+def _measured(settings: Settings, facts: Facts) -> int:
+    """The bytes of the records of a batch that is measured on."""
+    if not facts.n_held_out:
+        return 0
+    config = settings.sized(facts.n_source_tokens, facts.n_target_tokens)
+    _, sources, targets = largest_batch(settings, facts)
+    return tape_bytes(config, Dropout(), (min(MEASURED, facts.n_held_out), sources, targets))
+
+
+def largest_batch(settings: Settings, facts: Facts) -> tuple[int, int, int]:
+    """(B,S,T) of a batch of the longest texts that max_seq_len lets in."""
+    fitting = facts.lengths[facts.lengths.max(axis=1) <= settings.max_seq_len]
+    sources, targets = fitting.max(axis=0, initial=1).tolist()
+    return min(settings.batch_size, max(1, facts.n_train)), sources, targets
 
 
 def timed(found: Estimate, prepared: Prepared, settings: Settings, budget: float = 1.5) -> Estimate:
@@ -100,7 +134,9 @@ def batch_shapes(settings: Settings, facts: Facts) -> list[tuple[int, int, int]]
     examples = [Example(range(int(s)), range(int(t) - 1)) for s, t in fitting]
     if not examples:
         return []
+    # the sample may be smaller than a batch
+    scale = max(1, min(settings.batch_size, facts.n_train) // len(examples))
     return [
-        (len(rows), max(len(e.source) for e in rows), max(len(e.target) for e in rows) + 1)
+        (len(rows) * scale, max(len(e.source) for e in rows), max(len(e.target) for e in rows) + 1)
         for rows in epoch(examples, settings.batch_size, np.random.default_rng(0))
     ]

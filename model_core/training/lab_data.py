@@ -13,18 +13,16 @@ import numpy as np
 from model_core.model import Model
 from model_core.parameters import initialise
 from model_core.tokenizers import CharTokenizer, Tokenizer, WordTokenizer
-from model_core.training.batching import Example, n_batches
+from model_core.training.batching import Example
 from model_core.training.cleaning import CleaningReport
-from model_core.training.data_files import Reading, TextPair, file_name, read_pairs
-from model_core.training.settings import Settings, TokenizerKind, settings_of
+from model_core.training.data_files import Look, Reading, TextPair, file_name, look, read_as
+from model_core.training.settings import Settings, settings_of
 from model_core.training.splitting import split_by_source
 
 # Facts about lengths are taken from so many pairs, evenly spaced, where there are more.
 PAIRS_LOOKED_AT = 5_000
 # Of a task without a held-out part this share of its examples is kept from training.
 TASK_SHARE = 0.05
-STEPS_TO_START_WITH = 2_000
-LONGEST_IN_CHARACTERS = 60
 
 
 class TaskSource(msgspec.Struct, frozen=True, tag="task"):
@@ -74,6 +72,7 @@ class LabData:
     train: Sequence[TextPair] = field(repr=False, default=())
     held_out: Sequence[TextPair] = field(repr=False, default=())
     report: CleaningReport | None = None
+    look: Look | None = None
     module: Any = None
     dataset: Any = field(repr=False, default=None)
     _facts: dict[tuple[Any, ...], Facts] = field(
@@ -117,12 +116,12 @@ class LabData:
                 n_train, n_held = len(train), len(held)
             else:
                 n_train, n_held = len(splits["train"]), len(splits.get("held_out", ()))
-                some = _evenly(splits["train"])
+                some = sample(splits["train"])
                 part = replace(self.dataset, splits={"train": some})
                 train = list(self.module.examples(part, model))
             aligned = any(e.aligned is not None for e in train)
             return Facts(n_train, n_held, *sizes, _lengths(train), aligned)
-        lengths = _lengths(encoded(_evenly(self.train), words))
+        lengths = _lengths(encoded(sample(self.train), words))
         return Facts(len(self.train), len(self.held_out), *sizes, lengths)
 
 
@@ -149,10 +148,14 @@ def load(
         module = tasks.task(source.name)
         dataset = module.generate(settings.seed)
         return LabData(source, source.name, module=module, dataset=dataset)
-    pairs, cleaning = read_pairs(source.path, source.reading, report)
+    looks = look(source.path, source.reading)
+    pairs, cleaning = read_as(looks, source.reading.longest, report)
     share, seed = settings.held_out_share, settings.seed
     train, held = split_by_source(pairs, lambda pair: pair.source, share, seed)
-    return LabData(source, file_name(source.path), train, held, cleaning)
+    # what was found out is kept, so that a run that is gone on with reads the same
+    found = msgspec.structs.replace(looks.reading, longest=source.reading.longest)
+    source = FileSource(source.path, found)
+    return LabData(source, file_name(source.path), train, held, cleaning, look=looks)
 
 
 def task_settings(name: str) -> Settings:
@@ -166,25 +169,10 @@ def task_settings(name: str) -> Settings:
 
 
 def suited_settings(data: LabData) -> Settings:
-    """Settings to start from: a task's own; for a file, long enough for all of its pairs."""
-    if isinstance(data.source, TaskSource):
-        return task_settings(data.source.name)
-    start = Settings()
-    facts = data.facts(start)
-    longest = int(facts.lengths.max(initial=1))
-    # in words a sentence is short, and one word stands for one position
-    tokenizer: TokenizerKind = "word" if longest > LONGEST_IN_CHARACTERS else "char"
-    if tokenizer == "word":
-        facts = data.facts(msgspec.structs.replace(start, tokenizer=tokenizer))
-        longest = int(facts.lengths.max(initial=1))
-    per_epoch = n_batches(facts.n_train, start.batch_size)
-    return msgspec.structs.replace(
-        start,
-        tokenizer=tokenizer,
-        # somewhat longer, for the sample of the lengths may miss the longest
-        max_seq_len=max(16, -(-longest * 5 // 4)),
-        epochs=-(-STEPS_TO_START_WITH // max(1, per_epoch)),
-    )
+    """See `suiting`, which is made of this module."""
+    from model_core.training import suiting
+
+    return suiting.suited_settings(data)
 
 
 def prepare(data: LabData, settings: Settings) -> Prepared:
@@ -261,7 +249,7 @@ def fingerprint_of(examples: Sequence[Example]) -> str:
     return digest.hexdigest()
 
 
-def _evenly(pairs: Sequence[Any]) -> Sequence[Any]:
+def sample(pairs: Sequence[Any]) -> Sequence[Any]:
     """Some of the pairs, where there are many."""
     return pairs[:: max(1, len(pairs) // PAIRS_LOOKED_AT)]
 

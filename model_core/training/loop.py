@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,6 +61,20 @@ class Recipe:
     dropout: Dropout = field(default_factory=Dropout)
     guided: GuidedHead | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("steps", 0), ("warmup_steps", 0), ("batch_size", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name} is {value!r}, expected a whole number >= {least}")
+        for name in ("learning_rate", "epsilon", "max_norm"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} is {value!r}, expected a finite number above 0")
+        for name in ("beta1", "beta2", "label_smoothing"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and 0 <= value < 1):
+                raise ValueError(f"{name} is {value!r}, expected 0 to below 1")
 
 
 @dataclass(frozen=True)
@@ -242,8 +257,11 @@ class Trainer:
             self._adam.moments,
         )
 
-    def go_to(self, position: Position) -> None:
-        """Stand where another run of the same recipe and data stood; its moments become ours."""
+    def go_to(self, position: Position, losses: Iterable[float] = ()) -> None:
+        """Stand where another run of the same recipe and data stood; its moments become ours.
+
+        losses: of all steps so far, by which the next ones are judged
+        """
         for name, value in self.model.parameters.items():
             value[...] = position.parameters[name]
         if position.moments is not None:
@@ -258,6 +276,7 @@ class Trainer:
             for _ in range(position.batches):
                 next(self._batches)
         self._guard.keep(self.step)
+        self._guard.remember(losses)
         self._is_whole = True
 
 

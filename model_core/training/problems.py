@@ -7,16 +7,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import msgspec
+
 from model_core.config import LARGEST_SIZE, Activation, NormPosition, Position, Tying
 from model_core.parameters import parameter_count
+from model_core.training.estimates import memory_at_most
 from model_core.training.lab_data import Facts
-from model_core.training.settings import Settings, TokenizerKind
+from model_core.training.machine_memory import free_bytes
+from model_core.training.settings import (
+    DEFAULTS,
+    FIELDS,
+    Settings,
+    TokenizerKind,
+    is_of_type,
+    named_type,
+)
 
 LARGEST_BATCH = 65_536
 MOST_STEPS = 10**9
 MOST_LAYERS = 64
 # Parameters beside their gradients, moments and copies; see `estimates`.
 MOST_PARAMETERS = 100_000_000
+# A run of more would make a step a minute, whatever the machine has.
+MOST_MEMORY = 16 * 2**30
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,9 @@ def problems(settings: Settings, facts: Facts | None = None) -> list[Problem]:
 
     facts: of the data, None where there are none yet
     """
+    found = list(_types(settings))
+    if found:
+        return found
     found = [*_sizes(settings), *_shares(settings), *_choices(settings), *_guide(settings)]
     # what follows reckons with sizes that are sound
     if not found and facts is not None:
@@ -47,14 +63,30 @@ def problems(settings: Settings, facts: Facts | None = None) -> list[Problem]:
     return found
 
 
+def _types(s: Settings) -> Iterator[Problem]:
+    """What is no value of its setting at all, where a program has set it."""
+    for field in FIELDS:
+        value = getattr(s, field.name)
+        if not is_of_type(field.name, value):
+            usual = getattr(DEFAULTS, field.name)
+            yield Problem(
+                field.name,
+                f"{field.name} is {value!r}, which is not {named_type(field.name)}",
+                f"set it to {usual}",
+                usual,
+            )
+
+
 def _whole(name: str, value: int, low: int, high: int) -> Iterator[Problem]:
     if not low <= value <= high:
-        nearest = min(max(value, low), high)
+        usual = getattr(DEFAULTS, name)
+        if usual is None:
+            usual = DEFAULTS.n_layers
         yield Problem(
             name,
             f"{name} is {value}, which must be {low} to {high}",
-            f"set it to {nearest}",
-            nearest,
+            f"set it to {usual}",
+            usual,
         )
 
 
@@ -148,7 +180,7 @@ def _choices(s: Settings) -> Iterator[Problem]:
             yield Problem(
                 name,
                 f"{name} is {getattr(s, name)!r}, which must be one of {', '.join(known)}",
-                f"set it to {known[0]}",
+                f"set it to {known[0]!r}",
                 known[0],
             )
 
@@ -237,3 +269,35 @@ def _data(s: Settings, facts: Facts) -> Iterator[Problem]:
             f"the model would have {count:,} parameters, far too many to be trained here",
             f"make it smaller, to {MOST_PARAMETERS:,} at most",
         )
+        return
+    yield from _memory(s, facts)
+
+
+def _memory(s: Settings, facts: Facts) -> Iterator[Problem]:
+    """A batch of the longest pairs that the machine has no room for."""
+    free = free_bytes()
+    limit = MOST_MEMORY if free is None else min(free, MOST_MEMORY)
+    needed, (rows, sources, targets) = memory_at_most(s, facts)
+    if needed <= limit:
+        return
+    reason = (
+        f"batches of {rows:,} pairs of up to {sources} and {targets} tokens would take "
+        f"{_gigabytes(needed)} GB of memory, and there are {_gigabytes(limit)} GB"
+    )
+    fitting = _fitting_batch(s, facts, rows, limit)
+    if fitting:
+        yield Problem("batch_size", reason, f"set it to {fitting}", fitting)
+    else:
+        yield Problem("d_model", reason, "make the model smaller, or max_seq_len")
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.3g}"
+
+
+def _fitting_batch(s: Settings, facts: Facts, rows: int, limit: int) -> int:
+    """The largest power of two that there is room for, 0 if none."""
+    size = 1 << (rows.bit_length() - 1)
+    while size and memory_at_most(msgspec.structs.replace(s, batch_size=size), facts)[0] > limit:
+        size //= 2
+    return size

@@ -5,12 +5,17 @@ The first fourteen are the document's own, under its names.
 
 from __future__ import annotations
 
+import difflib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from model_core.checkpoints import strict_json
+from model_core.checkpoints.errors import quoted
 from model_core.config import Activation, ModelConfig, NormPosition, Position, Tying
 from model_core.tokenizers import Tokenizer
 from model_core.training.batching import n_batches
@@ -130,6 +135,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         )
 
 
+DEFAULTS = Settings()
+TYPES = get_type_hints(Settings)
+
+
 def settings_of(config: ModelConfig, recipe: Recipe) -> Settings:
     """The settings that give this model and this recipe, as the built-in tasks have them."""
     guided = recipe.guided
@@ -168,14 +177,73 @@ def settings_of(config: ModelConfig, recipe: Recipe) -> Settings:
 
 
 def read_settings(path: PathLike) -> Settings:
-    """The settings of a JSON file, those of the document's "config" too; DataFileError if wrong."""
-    values = strict_json.read_file(path, "the settings", LARGEST_SETTINGS_FILE)
+    """The settings of a JSON file, those of the document's "config" too; DataFileError if wrong.
+
+    What it does not name is as `Settings` has it.
+    """
+    return Settings(**read_changes(path))
+
+
+def read_changes(path: PathLike) -> dict[str, Any]:
+    """The settings that a JSON file names; see `read_settings`."""
+    values = strict_json.read_file(
+        path, "the settings", LARGEST_SETTINGS_FILE, expected="a JSON file of settings"
+    )
     if isinstance(values, dict) and isinstance(values.get("config"), dict):
         values = values["config"]
+    if not isinstance(values, dict):
+        raise DataFileError(path, "holds no object of settings", 'one such as {"steps": 500}')
     try:
-        return msgspec.convert(values, Settings)
-    except msgspec.ValidationError as error:
-        raise DataFileError(path, f"its settings are wrong ({error})", "settings") from None
+        return checked(values)
+    except ValueError as error:
+        found, _, expected = str(error).rpartition(", expected ")
+        raise DataFileError(path, found, expected) from None
+
+
+def checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by the names of settings, of the right types; ValueError with a sentence if not."""
+    found = {}
+    for name, value in values.items():
+        if name not in Settings.__struct_fields__:
+            near = difflib.get_close_matches(name, Settings.__struct_fields__, 3, 0.5)
+            known = " or ".join(near) if near else "one that `train --settings` lists"
+            raise ValueError(f"there is no setting {quoted(name)}, expected {known}")
+        if isinstance(value, float) and value.is_integer() and "whole" in named_type(name):
+            value = int(value)
+        choices = get_args(TYPES[name]) if get_origin(TYPES[name]) is Literal else (value,)
+        if not is_of_type(name, value) or value not in choices:
+            raise ValueError(f"{name} is {_shown(value)}, expected {named_type(name)}")
+        found[name] = value
+    return found
+
+
+def is_of_type(name: str, value: Any) -> bool:
+    """Whether a setting may have the value at all; whether that can work is another matter."""
+    kind = TYPES[name]
+    if value is None:
+        return NoneType in get_args(kind)
+    wanted = named_type(name)
+    if "whole" in wanted:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if "number" in wanted:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, bool) if kind is bool else isinstance(value, str)
+
+
+def named_type(name: str) -> str:
+    """What a setting has to be, in words."""
+    kind = TYPES[name]
+    if kind is bool:
+        return "true or false"
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
+    kinds = get_args(kind) or (kind,)
+    number = "a whole number" if int in kinds else "a number"
+    return f"{number} or null" if NoneType in kinds else number
+
+
+def _shown(value: Any) -> str:
+    return quoted(value) if isinstance(value, str) else json.dumps(value)[:60]
 
 
 @dataclass(frozen=True)
@@ -199,7 +267,7 @@ class SettingField:
 
     @property
     def default(self) -> Any:
-        return getattr(Settings(), self.name)
+        return getattr(DEFAULTS, self.name)
 
 
 FIELDS: tuple[SettingField, ...] = (

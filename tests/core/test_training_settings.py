@@ -25,12 +25,12 @@ from model_core.training.lab_data import (
     TaskSource,
     load,
     prepare,
-    suited_settings,
     task_settings,
 )
 from model_core.training.loop import Trainer
 from model_core.training.problems import problems
 from model_core.training.settings import FIELDS, Settings, read_settings
+from model_core.training.suiting import suited_settings
 from model_core.training.tasks.en_zh.checking import numbered_examples
 from model_core.training.text_files import DataFileError
 
@@ -84,7 +84,7 @@ def test_a_wrong_setting_of_a_file_is_named(tmp_path: Path) -> None:
         ('{"d_modell": 8}', "d_modell"),
         ('{"d_model": "wide"}', "d_model"),
         ('{"norm_position": "middle"}', "norm_position"),
-        ("[1]", "array"),
+        ("[1]", "no object"),
     ):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(DataFileError, match=named):
@@ -209,10 +209,10 @@ def test_settings_suited_to_a_file_let_every_pair_in_and_can_start(tmp_path: Pat
     ("changes", "field", "value"),
     [
         ({"d_model": 64, "n_heads": 5}, "n_heads", 4),
-        ({"d_model": 0}, "d_model", 1),
-        ({"vocab_size": 3}, "vocab_size", 5),
-        ({"n_layers": 0}, "n_layers", 1),
-        ({"n_decoder_layers": 0}, "n_decoder_layers", 1),
+        ({"d_model": 0}, "d_model", 64),
+        ({"vocab_size": 3}, "vocab_size", 0),
+        ({"n_layers": 0}, "n_layers", 2),
+        ({"n_decoder_layers": 0}, "n_decoder_layers", 2),
         ({"max_seq_len": 5}, "max_seq_len", 12),
         ({"dropout_rate": 1.0}, "dropout_rate", 0.1),
         ({"dropout_ffn": -0.1}, "dropout_ffn", 0.1),
@@ -223,15 +223,15 @@ def test_settings_suited_to_a_file_let_every_pair_in_and_can_start(tmp_path: Pat
         ({"learning_rate": float("nan")}, "learning_rate", 0.001),
         ({"epsilon": 0.0}, "epsilon", 1e-9),
         ({"max_grad_norm": -1.0}, "max_grad_norm", 1.0),
-        ({"epochs": 0}, "epochs", 1),
-        ({"batch_size": 0}, "batch_size", 1),
+        ({"epochs": 0}, "epochs", 10),
+        ({"batch_size": 0}, "batch_size", 64),
         ({"steps": 50, "warmup_steps": 60}, "warmup_steps", 12),
         ({"alignment_loss": 0.2}, "alignment_loss", 0.0),
         ({"alignment_loss": 0.2, "alignment_layer": 2}, "alignment_layer", 0),
         ({"alignment_loss": 0.2, "alignment_head": 4}, "alignment_head", 0),
         ({"tying": "all"}, "tying", "output"),
         ({"held_out_share": 1.0}, "held_out_share", 0.1),
-        ({"seed": -1}, "seed", 0),
+        ({"seed": -1}, "seed", 1),
         ({"final_share": 2.0}, "final_share", 0.02),
         ({"activation": "tanh"}, "activation", "relu"),
     ],

@@ -6,10 +6,15 @@ import re
 import string
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
 import model_core
 from model_core import CheckpointError, bundled
+from model_core.training.lab_data import Facts
+from model_core.training.problems import problems
+from model_core.training.settings import Settings
 from tests.core.test_bad_documents import LOADING, REFERENCE
 from tests.core_sentences import GAP, sentences
 from tests.gui.live_window import live  # noqa: F401 (fixture)
@@ -26,12 +31,16 @@ BAD = sorted(
 )
 # Put into sentences by the program and written in none of them.
 INSIDE = {"source", "target", "contain +inf", "are all -inf", "contain nan"}
-MADE_OF_OTHERS = {"{found}, expected {expected}", "{first} as well as {names}"}
+MADE_OF_OTHERS = {
+    "{found}, expected {expected}",
+    "{first} as well as {names}",
+    "{reason}; {advice}",
+}
 # Not words of English but names: of formats, programs, fields, types and tensors.
 NAMES = {
     *("NumPy", "JSON", "UTF", "MB", "NaN", "inf", "safetensors", "npz", "npy", "zip", "pickle"),
     *("gzip", "bzip", "xz", "rar", "tar", "Git", "LFS", "PyTorch", "Python", "Marian", "Bergamot"),
-    *("CSV", "TSV"),
+    *("CSV", "TSV", "GB", "null"),
     *("GGUF", "HDF", "PNG", "JPEG", "GIF", "PDF", "SQLite", "SentencePiece", "XML", "Unicode"),
     *("Glassformer", "json", "bin", "SOS", "EOS", "BOOL", "CRC", "CRCs", "None", "dtype", "shape"),
     *("info", "config", "vocab", "weights", "logits", "temperature", "inputs", "labels", "layout"),
@@ -154,6 +163,39 @@ def test_a_sentence_inside_a_sentence_is_translated_and_its_seam_is_not_the_oute
 )
 def test_what_the_core_never_says_stays_as_it_is(sentence):
     assert reasons.translated(sentence) == sentence
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"d_model": 0},
+        {"d_model": "wide"},
+        {"d_model": 64, "n_heads": 5},
+        {"steps": None},
+        {"steps": 240, "warmup_steps": 300},
+        {"learning_rate": -1.0},
+        {"max_seq_len": 5},
+        {"tokenizer": "bpe"},
+        {"scale_embedding": 3},
+        {"tying": "all"},
+        {"alignment_loss": 0.2},
+        {"beta1": 1.0},
+        {"dropout_rate": 1.0},
+        {"batch_size": 65_536, "d_model": 1024},
+        {"d_model": 8192, "n_heads": 8, "d_ff": 100_000},
+    ],
+)
+def test_a_problem_of_the_settings_is_told_in_chinese_with_its_way_out(changes):
+    settings = msgspec.structs.replace(Settings(), **changes)
+    facts = Facts(10**6, 50, 30, 20, np.full((100, 2), 12), False)
+    found = problems(settings, facts)
+    assert found
+    for problem in found:
+        chinese = reasons.translated(str(problem))
+        names = {*Settings.__struct_fields__, "null", *"d_model n_heads".split()}
+        choices = {"char", "word", "none", "output", "all"}
+        assert english_words(chinese) - names - choices == set(), chinese
+        assert "；" in chinese
 
 
 def test_in_english_everything_stays_as_it_is():

@@ -93,8 +93,8 @@ def first_settings(data: Any) -> Any:
     """Settings to start from; few pairs are gone through so often that steps say it better."""
     import msgspec
 
-    from model_core.training.lab_data import suited_settings
     from model_core.training.settings import FIELDS, Settings
+    from model_core.training.suiting import suited_settings
 
     suited = suited_settings(data)
     most = next(entry.high for entry in FIELDS if entry.name == "epochs")
