@@ -120,6 +120,8 @@ class Training:
 
     steps: (n,11) the core's history, a row for each step so far
     snapshots: the pictures of the core's film, in order
+    layers, norm_rows: of the core's history too, (n,1+2L): a step, then two norms of each layer
+    evaluations: those that are kept with their examples, in order
     """
 
     number: int
@@ -132,6 +134,9 @@ class Training:
     last: Progress | None = None
     evaluation: Evaluation | None = None
     norms: tuple[LayerNorms, ...] = ()
+    layers: tuple[str, ...] = ()
+    norm_rows: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
+    evaluations: tuple[Evaluation, ...] = ()
     snapshots: tuple[Any, ...] = ()
     bytes_kept: int = 0
     budget: int = 0

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 CHECKED_PAIRS = 4
 # While a training runs its newest snapshot is looked at so many times.
 LOOKS = 60
+# A snapshot's card has so many sentences to try it with.
+EXAMPLES = 8
 ATTENTIONS = (".cross_attn.weights", ".self_attn.weights")
 
 
@@ -57,7 +59,8 @@ def card_of(training: Training) -> dict[str, Any]:
     # what a chat model in training needs to be talked with is in the card that it has already
     card: dict[str, Any] = {"title": training.subject.title, **(training.card or {})}
     if training.evaluation is not None:
-        card["examples"] = [shown.source for shown in training.evaluation.shown]
+        examples = training.evaluation.shown[:EXAMPLES]
+        card["examples"] = [shown.source for shown in examples]
     guided = training.subject.settings
     if guided.alignment_loss:
         site = f"decoder.layers.{guided.alignment_layer}.cross_attn.weights"

@@ -94,6 +94,9 @@ def standing(client: core.Training) -> dict[str, Any]:
     values: dict[str, Any] = {
         "step": client.step,
         "steps": client.history.steps.rows,
+        "layers": client.history.layers,
+        "norm_rows": client.history.norms.rows,
+        "evaluations": tuple(client.evaluations),
         "seconds_a_step": client.seconds_per_step,
         "saved_step": client.saved_step,
         "checkpoint": client.start.checkpoint,

@@ -17,7 +17,6 @@ BATCH_SIZE = 64
 # So many examples give the loss, so many of these are decoded: an evaluation stays below a second.
 LOSS_EXAMPLES = 256
 DECODED_EXAMPLES = 64
-SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,10 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The mean loss of a token (without label smoothing or dropout), and the exact matches."""
+    """The mean loss of a token (without label smoothing or dropout), and the exact matches.
+
+    shown: all that was decoded
+    """
 
     step: int
     loss: float
@@ -64,7 +66,7 @@ class HeldOut:
         hits = [out == list(e.target) for out, e in zip(outputs, self._decoded, strict=True)]
         shown = tuple(
             self._told(example, output, hit)
-            for example, output, hit in zip(self._decoded[:SHOWN], outputs, hits, strict=False)
+            for example, output, hit in zip(self._decoded, outputs, hits, strict=True)
         )
         return Evaluation(step, self._loss(), sum(hits), len(hits), shown)
 

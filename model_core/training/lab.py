@@ -59,6 +59,8 @@ SECONDS_TO_END = 5.0
 SECONDS_BETWEEN_LOOKS = 0.1
 STEPS_OF_A_PACE = 50
 LONGEST_TRACE = 2000
+# So many evaluations are kept with their examples; then every second one goes.
+MOST_EVALUATIONS = 200
 OVER: frozenset[State] = frozenset({"finished", "failed", "ended"})
 
 
@@ -79,6 +81,7 @@ class Training:
         self.loading: Loading | None = None
         self.started: Started | None = None
         self.evaluation: Evaluation | None = None
+        self.evaluations: list[Evaluation] = []
         self.probed: Probed | None = None
         self.card: dict[str, Any] = {}
         self.history = History([])
@@ -179,7 +182,12 @@ class Training:
             for row, seconds in zip(event.rows, event.seconds, strict=True):
                 self.history.add(row, seconds)
                 self.step = row.step
-                self.evaluation = row.evaluation or self.evaluation
+                if row.evaluation is not None:
+                    self.evaluation = row.evaluation
+                    self.evaluations.append(row.evaluation)
+            if len(self.evaluations) > MOST_EVALUATIONS:
+                # the newest stays
+                self.evaluations = self.evaluations[::-2][::-1]
         elif isinstance(event, Snapshot):
             assert self.film is not None
             self.film.add(event.step, np.frombuffer(event.flat, event.stored_as))

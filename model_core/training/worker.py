@@ -155,6 +155,7 @@ class Worker:
         self._saved_at = time.monotonic()
         self._go_on: Callable[[], None] | None = None
         self._once = False
+        self._pictured = -1
         self._ended = threading.Event()
         self._probe = start.probe
         count = run.model.parameter_count
@@ -220,6 +221,8 @@ class Worker:
         if self._is_paused:
             return
         self._tell()
+        # where it stands still it is looked at
+        self._picture(wanted=True)
         self._go_on = self._run.pause()
         self._send(Paused(self._run.step))
         if save:
@@ -240,7 +243,7 @@ class Worker:
         told = self._once or progress.evaluation is not None
         if told or now - self._told_at >= SECONDS_BETWEEN_REPORTS:
             self._tell()
-        self._picture()
+        self._picture(wanted=self._once)
         self._look_at_probe()
         start, once = self._start, self._once
         if once:
@@ -257,11 +260,15 @@ class Worker:
             self._send(Steps(self._rows, self._seconds))
             self._rows, self._seconds = [], []
 
-    def _picture(self) -> None:
+    def _picture(self, wanted: bool = False) -> None:
+        """A picture for the film, where one is due or wanted out of turn."""
         step = self._run.step
-        if not self._film.is_due(step):
+        is_due = self._film.is_due(step)
+        if step == self._pictured or not (is_due or wanted):
             return
-        self._film.keep(step)
+        self._pictured = step
+        if is_due:
+            self._film.keep(step)
         parameters = self._run.model.parameters
         flat = flattened(parameters, parameters, self._start.film_stored_as)
         stored_as: StoredAs = "float16" if flat.dtype == np.float16 else "float32"

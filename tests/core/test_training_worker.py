@@ -100,6 +100,10 @@ def test_a_whole_run_gives_the_weights_of_one_in_this_process(
     assert training.history.steps.column("loss").tolist() == [row.loss for row in rows]
     assert len(training.history.norms) == 4
     assert training.evaluation == rows[-1].evaluation
+    assert [done.step for done in training.evaluations] == [20, 40]
+    for done in training.evaluations:
+        assert len(done.shown) == done.decoded
+        assert sum(example.is_right for example in done.shown) == done.exact
     assert training.saved_step == 35 and not checkpoint.exists()
     assert training.film is not None and training.film.steps == [0, 10, 20, 30, 40]
     assert training.started is not None
@@ -148,6 +152,8 @@ def test_pause_single_steps_and_going_on_change_nothing_of_the_run(
         until(training, lambda step=step: training.step == step)
         # so that what one batch more would do can be looked at
         until(training, lambda step=step: training.saved_step == step)
+        # and so that the film ends with it
+        assert training.film is not None and training.film.steps == [0, step]
     time.sleep(0.1)
     training.poll()
     assert (training.state, training.step, len(training.history.steps)) == ("paused", 3, 3)
@@ -155,6 +161,8 @@ def test_pause_single_steps_and_going_on_change_nothing_of_the_run(
     until(training, lambda: training.step > 3)
     training.pause()
     until(training, lambda: training.state == "paused" or training.is_over)
+    if training.state == "paused":
+        assert training.film is not None and training.film.steps[-1] == training.step
     training.go_on()
     until(training, lambda: training.is_over)
     here = LabRun.begin(FileSource(str(pairs)), SETTINGS, Watching(20, 10))

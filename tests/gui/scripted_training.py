@@ -31,6 +31,7 @@ class Scripted(Training):
         self.state = "loading"
         self.sentence, self.step, self.saved_step = "", 0, None
         self.loading = self.started = self.evaluation = self.probed = None
+        self.evaluations = []
         self.card: dict[str, Any] = {}
         self.history = History([])
         self.film = None
