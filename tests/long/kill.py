@@ -13,6 +13,7 @@ is 1 if a run cannot go on, or ends in other weights.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -26,6 +27,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+import model_core
 from model_core.training import tasks
 from model_core.training.lab import Training
 from model_core.training.lab_data import FileSource
@@ -38,6 +40,7 @@ SAVE_STEPS = 4
 # A process lives at most so many times as long as it takes to its first checkpoint.
 LONGEST_LIFE = 3.0
 LONGEST_END = 900.0
+OTHERS = "the weights are others than those of the run that was not interrupted"
 SETTINGS = Settings(
     d_model=48,
     n_heads=4,
@@ -105,23 +108,53 @@ class Place:
 
 
 def killed(place: Place, in_lab: bool, life: float) -> str:
-    """Start a process and kill it after so many seconds; what went wrong, "" for nothing."""
-    if in_lab:
-        client = place.lab()
-        end = time.monotonic() + life
-        while time.monotonic() < end:
-            client.poll(0.01)
-            time.sleep(0.01)
-        state, sentence = client.state, client.sentence
+    """Start a process and kill it after so many seconds; what went wrong, "" for nothing.
+
+    One that is through before that is held to the same weights, and the next one begins anew.
+    """
+    return killed_in_lab(place, life) if in_lab else killed_command(place, life)
+
+
+def killed_in_lab(place: Place, life: float) -> str:
+    client = place.lab()
+    end = time.monotonic() + life
+    while time.monotonic() < end and not client.is_over:
+        client.poll(0.01)
+        time.sleep(0.01)
+    with contextlib.suppress(ProcessLookupError):
         os.kill(client.process_id, signal.SIGKILL)
-        client.close()
-        return sentence if state == "failed" else "it was through" if state == "finished" else ""
+    # what it said before that: it may have been through
+    time.sleep(0.2)
+    client.poll()
+    wrong = ""
+    if client.state == "finished":
+        wanted, found = model_core.open_checkpoint(place.whole), client.model()
+        same = all(
+            np.array_equal(value, found.parameters[name])
+            for name, value in wanted.parameters.items()
+        )
+        wrong = "" if same else OTHERS
+    elif client.state == "failed" and "code -9" not in client.sentence:
+        # the end by this very kill is told as a failure too
+        wrong = client.sentence
+    client.close()
+    return wrong
+
+
+def killed_command(place: Place, life: float) -> str:
     process = place.command(place.out)
-    time.sleep(life)
-    ended = process.poll() is not None
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(life)
+    through = process.poll() is not None
     process.send_signal(signal.SIGKILL)
     output, _ = process.communicate()
-    return output if ended else ""
+    if not through:
+        return ""
+    if process.returncode:
+        return output
+    same = place.out.read_bytes() == place.whole.read_bytes()
+    place.out.unlink()
+    return "" if same else OTHERS
 
 
 def ended(process: subprocess.Popen[str]) -> str:
@@ -151,6 +184,6 @@ def run(arguments: Sequence[str]) -> int:
             print(f"{number:3}  {told:36} step {place.step()} of {SETTINGS.steps}", flush=True)
         wrong = wrong or ended(place.command(place.out))
         if not wrong and place.out.read_bytes() != place.whole.read_bytes():
-            wrong = "the weights are others than those of the run that was not interrupted"
+            wrong = OTHERS
     print(f"MISSED  {wrong}" if wrong else f"good  {options.kills} kills, the same bytes")
     return 1 if wrong else 0
