@@ -28,7 +28,9 @@ class Chance:
         return self._ahead.pop()
 
     def happens(self, probability: float) -> bool:
-        return self.uniform() < probability
+        if not self._ahead:
+            self._ahead = self._generator.random(BLOCK).tolist()
+        return self._ahead.pop() < probability
 
     def below(self, count: int) -> int:
         return int(self.uniform() * count)

@@ -7,7 +7,7 @@ kept apart by the facts that each pair carries.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def training(
     draw: Draw,
     size: int,
     keep: Keep,
-    words: Callable[[Pair], Iterable[Hashable]],
+    words: Callable[[Pair], Sequence[Hashable]],
     most_copies: int,
     least_seen: int,
 ) -> list[Pair]:
@@ -68,10 +68,11 @@ def training(
     rare: set[Hashable] = set()
     while len(pairs) < size or rare:
         pair = draw()
-        if copies[pair.source] == most_copies or not keep(pair):
-            continue
-        spoken = list(words(pair))
+        spoken = words(pair)
+        # of the many that follow few are wanted: what rules out most of them comes first
         if len(pairs) >= size and rare.isdisjoint(spoken):
+            continue
+        if copies[pair.source] == most_copies or not keep(pair):
             continue
         copies[pair.source] += 1
         pairs.append(pair)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from model_core.training.datasets import Pair
 from model_core.training.tasks.chance import Chance
 from model_core.training.tasks.en_fr.lexicon import Adjective, Noun, adjectives_for, nouns
@@ -51,8 +53,41 @@ def be_of(
     return english, around((finite, english[0]), (), no)
 
 
-def qualities(noun: Noun) -> list[Adjective]:
-    return [a for a in adjectives_for(noun) if not a.attributive]
+@cache
+def qualities(noun: Noun) -> tuple[Adjective, ...]:
+    return tuple(a for a in adjectives_for(noun) if not a.attributive)
+
+
+@cache
+def with_qualities() -> tuple[Noun, ...]:
+    return tuple(noun for noun in nouns() if qualities(noun))
+
+
+@cache
+def qualities_of_people() -> tuple[Adjective, ...]:
+    """What a pronoun may be."""
+    boy = next(noun for noun in nouns() if noun.en == "boy")
+    return tuple(a for a in qualities(boy) if a.en not in ("small", "beautiful"))
+
+
+@cache
+def movables() -> tuple[Noun, ...]:
+    return tuple(noun for noun in nouns() if noun.is_a(MOVABLE))
+
+
+@cache
+def on_stage() -> tuple[Noun, ...]:
+    return tuple(noun for noun in movables() if not noun.is_a(("kin",)))
+
+
+@cache
+def counted() -> tuple[Noun, ...]:
+    return tuple(noun for noun in nouns() if noun.plural)
+
+
+@cache
+def findable() -> tuple[Noun, ...]:
+    return tuple(noun for noun in counted() if noun.en != "story")
 
 
 def described(
@@ -61,14 +96,9 @@ def described(
     """Somebody or something and what may be said of it, with the facts."""
     if chance.happens(0.3):
         subject = subject_pronoun(chance.one_of(tuple(SUBJECT_PRONOUNS)))
-        fitting = [
-            a
-            for a in qualities(next(n for n in nouns() if n.en == "boy"))
-            if a.en not in ("small", "beautiful")
-        ]
-        adjective = chance.one_of(fitting)
+        adjective = chance.one_of(qualities_of_people())
         return subject, adjective, (f"triple:{subject.heads[0]}/be/{adjective.en}",)
-    noun = chance.one_of([noun for noun in nouns() if qualities(noun)])
+    noun = chance.one_of(with_qualities())
     subject = noun_phrase(chance, noun, determiners, adjectives=0.0)
     adjective = chance.one_of(qualities(noun))
     return subject, adjective, (f"adjective:{adjective.en} {noun.en}",)
@@ -120,7 +150,7 @@ def profession(chance: Chance) -> Pair:
 
 
 def movable(chance: Chance) -> Noun:
-    return chance.one_of([noun for noun in nouns() if noun.is_a(MOVABLE)])
+    return chance.one_of(movables())
 
 
 def location(chance: Chance) -> Pair:
@@ -145,7 +175,7 @@ def location(chance: Chance) -> Pair:
 
 def existence(chance: Chance) -> Pair:
     """ "there is no cat in the garden": il n'y a pas de chat dans le jardin."""
-    noun = chance.one_of([n for n in nouns() if n.is_a(MOVABLE) and not n.is_a(("kin",))])
+    noun = chance.one_of(on_stage())
     negated = chance.happens(0.25)
     thing = noun_phrase(chance, noun, DENIED_ON_STAGE if negated else ON_STAGE, adjectives=0.25)
     there, be = Word("there"), Word(thing.be)
@@ -165,7 +195,7 @@ def existence(chance: Chance) -> Pair:
 
 def pointing(chance: Chance) -> Pair:
     """ "this is my house": c'est ma maison."""
-    noun = chance.one_of([noun for noun in nouns() if noun.plural])
+    noun = chance.one_of(counted())
     phrase = noun_phrase(chance, noun, POINTED, adjectives=0.3, plural=0.0)
     this = Word("this")
     if chance.happens(0.25):
@@ -181,7 +211,7 @@ def pointing(chance: Chance) -> Pair:
 def sought(chance: Chance) -> NounPhrase:
     if chance.happens(0.3):
         return subject_pronoun(chance.one_of(tuple(SUBJECT_PRONOUNS)))
-    noun = chance.one_of([noun for noun in nouns() if noun.plural and noun.en != "story"])
+    noun = chance.one_of(findable())
     return noun_phrase(chance, noun, ASKED, adjectives=0.2)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from model_core.training.datasets import Pair
 from model_core.training.tasks.chance import Chance
@@ -71,10 +71,21 @@ def subject_of(chance: Chance, verb: Verb, determiners: Determiners = SUBJECT) -
     return phrase
 
 
+@cache
+def askers() -> tuple[Verb, ...]:
+    return tuple(verb for verb in verbs() if "person" in verb.subjects)
+
+
 def things_for(verb: Verb, subject: NounPhrase) -> tuple[Noun, ...]:
+    return things_but(verb, subject.heads, subject.feminine)
+
+
+@lru_cache(4096)
+def things_but(verb: Verb, heads: tuple[str, ...], feminine: bool) -> tuple[Noun, ...]:
+    """What one can do it to, but for oneself."""
     kinds = tuple(kind for kind in verb.objects if kind != "pronoun")
-    found = tuple(noun for noun in nouns_with(*kinds) if noun.en not in subject.heads)
-    if verb.infinitive == "porter" and not subject.feminine:
+    found = tuple(noun for noun in nouns_with(*kinds) if noun.en not in heads)
+    if verb.infinitive == "porter" and not feminine:
         return tuple(noun for noun in found if noun.en != "dress")
     return found
 
@@ -234,7 +245,7 @@ def what(chance: Chance) -> Pair:
 
 def who(chance: Chance) -> Pair:
     """ "who eats the apple": qui mange la pomme."""
-    verb = chance.one_of([verb for verb in verbs() if "person" in verb.subjects])
+    verb = chance.one_of(askers())
     asks = Word("who")
     nobody = NounPhrase((asks,), (("qui", asks),), (), ("who",))
     setting = Setting("present")

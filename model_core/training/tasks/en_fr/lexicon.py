@@ -33,7 +33,8 @@ TIMES = {
 }
 
 
-@dataclass(frozen=True)
+# A word of the tables is itself alone: it is looked up by what it is, not by what it says.
+@dataclass(frozen=True, eq=False)
 class Noun:
     """A noun; without a plural it cannot be counted."""
 
@@ -49,7 +50,7 @@ class Noun:
         return self.en in kinds or not self.tags.isdisjoint(kinds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Adjective:
     """An adjective with its French forms; `before_vowel` is the masculine one of "bel arbre".
 
@@ -73,7 +74,7 @@ class Adjective:
         return self.feminine if feminine else self.masculine
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verb:
     """A verb with its subjects and objects as tags or nouns; no past or -ing: not said of it.
 

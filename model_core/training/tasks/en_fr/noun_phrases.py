@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from model_core.training.tasks.chance import Chance
 from model_core.training.tasks.en_fr.lexicon import (
@@ -116,8 +117,7 @@ ON_STAGE = Determiners(
 DENIED_ON_STAGE = Determiners(((1, "denied no"),), ((1, "denied no"),), ((1, "denied no"),))
 
 
-@dataclass(frozen=True)
-class NounPhrase:
+class NounPhrase(NamedTuple):
     """A noun phrase: `heads` are its nouns' or pronouns' lemmas.
 
     person: the column of a verb's forms it takes; be: its form of "to be".

@@ -39,16 +39,20 @@ CONTRACTED = {
     ("de", "le"): "du",
     ("de", "les"): "des",
 }
+CHANGING = ELIDED.keys() | BEFORE_VOWEL.keys()
+ARTICLES = frozenset(article for _, article in CONTRACTED)
 
 
 def words(text: str) -> English:
     """New English words, split at spaces."""
-    return tuple(Word(part) for part in text.split())
+    return tuple([Word(part) for part in text.split()])
 
 
 def tokens(text: str, cause: Word | None) -> French:
     """French tokens, split at spaces, all from one English word."""
-    return tuple((part, cause) for part in text.split())
+    if " " not in text:
+        return ((text, cause),) if text else ()
+    return tuple([(part, cause) for part in text.split()])
 
 
 def starts_with_vowel(token: str) -> bool:
@@ -62,15 +66,16 @@ def run_together(french: French) -> French:
     "le" before a vowel is elided first, so that "à le hôtel" stays "à l' hôtel".
     """
     found: list[tuple[str, Word | None]] = []
-    for at, (text, cause) in enumerate(french):
-        following = french[at + 1][0] if at + 1 < len(french) else ""
-        if following and starts_with_vowel(following):
-            text = ELIDED.get(text) or BEFORE_VOWEL.get(text, text)
-        both = CONTRACTED.get((found[-1][0], text)) if found else None
+    for at, part in enumerate(french, 1):
+        text, cause = part
+        if text in CHANGING and at < len(french) and starts_with_vowel(french[at][0]):
+            text = ELIDED.get(text) or BEFORE_VOWEL[text]
+            part = (text, cause)
+        both = CONTRACTED.get((found[-1][0], text)) if found and text in ARTICLES else None
         if both:
             found[-1] = (both, found[-1][1] or cause)
         else:
-            found.append((text, cause))
+            found.append(part)
     return tuple(found)
 
 
@@ -80,9 +85,9 @@ def pair_of(english: English, french: French, template: str, facts: tuple[str, .
     written = run_together(french)
     aligned = [NONE if cause is None else position[id(cause)] for _, cause in written]
     return Pair(
-        tuple(word.text for word in english),
-        tuple(token for token, _ in written),
+        tuple([word.text for word in english]),
+        tuple([token for token, _ in written]),
         (*aligned, NONE),
         template,
-        tuple(dict.fromkeys(facts)),
+        tuple(dict.fromkeys(facts)) if len(facts) > 1 else facts,
     )

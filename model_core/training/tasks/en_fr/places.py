@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from model_core.training.tasks.chance import Chance
-from model_core.training.tasks.en_fr.lexicon import nouns_with
+from model_core.training.tasks.en_fr.lexicon import Noun, nouns_with
 from model_core.training.tasks.en_fr.noun_phrases import COMPANY, PLACE, noun_phrase
 from model_core.training.tasks.en_fr.phrase import English, French, tokens, words
 
 
-@dataclass(frozen=True)
-class Where:
+class Where(NamedTuple):
     """A prepositional phrase; `place` names it in facts: "in garden"."""
 
     english: English = ()
@@ -33,13 +33,17 @@ WITH = ("with", "avec", ("person", "dog", "cat"))
 Preposition = tuple[str, str, tuple[str, ...]]
 
 
+@lru_cache(4096)
+def nouns_behind(preposition: Preposition, but: tuple[str, ...]) -> tuple[Noun, ...]:
+    _, _, kinds = preposition
+    nouns = tuple(noun for noun in nouns_with(*kinds) if noun.en not in but)
+    return tuple(noun for noun in nouns if preposition != IN or noun.en != "bag")
+
+
 def where(chance: Chance, preposition: Preposition, but: tuple[str, ...] = ()) -> Where:
     """A place behind this preposition; none of the nouns `but`."""
-    english, french, kinds = preposition
-    nouns = [noun for noun in nouns_with(*kinds) if noun.en not in but]
-    if preposition is IN:
-        nouns = [noun for noun in nouns if noun.en != "bag"]
-    noun = chance.one_of(nouns)
+    english, french, _ = preposition
+    noun = chance.one_of(nouns_behind(preposition, but))
     determiners = COMPANY if preposition is WITH else PLACE
     phrase = noun_phrase(chance, noun, determiners, adjectives=0.18, plural=0.2)
     said = words(english)

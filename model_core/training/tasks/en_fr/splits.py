@@ -35,8 +35,19 @@ UNSEEN_PERMILLE = 70
 class Secrets(FactSecrets):
     """Which triples and adjective-noun pairs training must not see."""
 
+    def __init__(self, seed: int, shown: Iterable[str] = ()) -> None:
+        super().__init__(seed, shown)
+        # the same facts come again and again
+        self._known: dict[str, bool] = {}
+
     def has(self, fact: str) -> bool:
         """Whether this fact is kept from training; those `shown` in examples never are."""
+        secret = self._known.get(fact)
+        if secret is None:
+            secret = self._known[fact] = self._found(fact)
+        return secret
+
+    def _found(self, fact: str) -> bool:
         if fact in self._shown:
             return False
         if fact.startswith("triple:"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from model_core.training.tasks.chance import Chance
 from model_core.training.tasks.en_fr.lexicon import TIMES, Verb
@@ -30,8 +30,7 @@ SHORT_NOT = {
 SHORTENED = 0.25
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """How a sentence is told: tense (present, now, past, future, going, want, can), denied or not.
 
     time: its time phrase in English and French, with the numbers of the words it is from.
@@ -46,8 +45,7 @@ class Setting:
         return f"{self.tense} denied" if self.negated else self.tense
 
 
-@dataclass(frozen=True)
-class VerbGroup:
+class VerbGroup(NamedTuple):
     """English with the object's place open, and the French verb with all that clings to it."""
 
     english: English
