@@ -46,6 +46,7 @@ SPEAKERS = {
     "_stop": slice(1, 2),
     "stop": slice(0, 1),
     "Failed": slice(0, 1),
+    "Refused": slice(0, 1),
     "error": slice(0, 2),
     "ValueError": slice(0, 1),
     "LookupError": slice(0, 1),

@@ -104,6 +104,7 @@ class Session(QObject):
         engine.exported.connect(self._on_exported)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_look)
         window.closing.connect(self.close)
+        window.may_close = self.laboratory.may_close
 
     def begin(self, checkpoint: Path | str | None = None) -> None:
         """Once the window is painted: open what is asked for, what was left, or the first model.

@@ -51,19 +51,27 @@ def go_to(state: ViewState, step: Step) -> ViewState:
 
 
 def choose_task(state: ViewState, name: str) -> ViewState:
-    """A built-in task is to be learned, with the settings that its own model was made with."""
+    """A built-in task is to be learned, with the settings that were last on show for it; at first
+    with those that its own model was made with.
+    """
     from model_core.training.lab_data import TaskSource, task_settings
 
-    subject = Subject(TaskSource(name), name, task_settings(name))
-    return with_lab(state, step="settings", subject=subject)
+    source = TaskSource(name)
+    settings = state.lab.used.get(source) or task_settings(name)
+    return with_lab(state, step="settings", subject=Subject(source, name, settings), home="choose")
 
 
 def choose_file(state: ViewState, path: Path) -> ViewState:
     """A file of pairs is to be looked at; everything about it is found out."""
     from model_core.training.data_files import Reading
 
+    lab = state.lab
     shown = actions.dismiss_notice(actions.show_page(state, "train"))
-    return with_lab(shown, step="file", file=FileImport(str(path), Reading()))
+    before = None if lab.file is None else replace(lab.file, before=None)
+    # another file in place of this one has its way back
+    back = before.back if lab.step == "file" and before is not None else lab.step
+    file = FileImport(str(path), Reading(), came=lab.step, before=before, back=back)
+    return with_lab(shown, step="file", file=file)
 
 
 def set_reading(state: ViewState, **values: Any) -> ViewState:
@@ -107,15 +115,19 @@ def show_look(
 
 def refuse_file(state: ViewState, path: str, reason: str, details: str = "") -> ViewState:
     """The file cannot be read as wished: one sentence; whatever is open stays open."""
-    file = state.lab.file
+    lab = state.lab
+    file = lab.file
     if file is None or file.path != path:
         return state
     name = Path(path).name
     reason = reason.removeprefix(f"{name}: ").removeprefix(f"{path}: ")
     noted = actions.show_notice(state, "error.pairs", "error", details, file=name, reason=reason)
-    # what could be read before, or was never seen: back to the choice
-    step: Step = "file" if file.look is not None else "choose"
-    return with_lab(noted, step=step, file=replace(file, report=None, refusal=reason))
+    if file.look is not None:
+        # it could be read before: another way of reading it may do
+        return with_lab(noted, step="file", file=replace(file, report=None, refusal=reason))
+    # it never was on show: back to where one was, with all that was there
+    step = file.came if lab.step == "file" else lab.step
+    return with_lab(noted, step=step, file=file.before)
 
 
 def accept_file(state: ViewState) -> ViewState:
@@ -127,8 +139,39 @@ def accept_file(state: ViewState) -> ViewState:
     if file is None or file.look is None or file.report is None or file.suited is None:
         return state
     source = FileSource(file.path, file.look.reading)
-    subject = Subject(source, file_name(file.path), file.suited)
-    return with_lab(state, step="settings", subject=subject)
+    settings = state.lab.used.get(source) or file.suited
+    subject = Subject(source, file_name(file.path), settings)
+    # from here the way back is that of a fresh start
+    file = replace(file, back="choose", before=None)
+    return with_lab(state, step="settings", subject=subject, home="file", file=file)
+
+
+def change_settings(state: ViewState) -> ViewState:
+    """The settings of the training on show, for another one of the same data."""
+    training = state.lab.training
+    if training is None:
+        return state
+    subject = replace(training.subject, unread=())
+    return with_lab(state, step="settings", subject=subject, home="training")
+
+
+def leave_settings(state: ViewState) -> ViewState:
+    """The way back from the settings, to where they were come to from."""
+    return go_to(state, state.lab.home)
+
+
+def leave_file(state: ViewState) -> ViewState:
+    """The way back from a file, to where one was before it."""
+    file = state.lab.file
+    there = "choose" if file is None else file.back
+    there = there if go_to(state, there) is not state else "choose"
+    return go_to(state, there)
+
+
+def with_settings(state: ViewState, subject: Subject) -> ViewState:
+    """What is to be learned with other settings, which are kept for the next time."""
+    used = {**state.lab.used, subject.source: subject.settings}
+    return with_lab(state, subject=subject, used=used)
 
 
 # The settings.
@@ -145,7 +188,7 @@ def set_setting(state: ViewState, name: str, value: Any) -> ViewState:
     unread = tuple(entry for entry in subject.unread if entry[0] != name)
     if settings == subject.settings and unread == subject.unread:
         return state
-    return with_lab(state, subject=replace(subject, settings=settings, unread=unread))
+    return with_settings(state, replace(subject, settings=settings, unread=unread))
 
 
 def leave_unread(state: ViewState, name: str, text: str) -> ViewState:
@@ -162,7 +205,7 @@ def use_settings(state: ViewState, settings: Settings) -> ViewState:
     subject = state.lab.subject
     if subject is None:
         return state
-    return with_lab(state, subject=replace(subject, settings=settings, unread=()))
+    return with_settings(state, replace(subject, settings=settings, unread=()))
 
 
 def facts_key(subject: Subject) -> tuple[Any, ...]:

@@ -108,6 +108,31 @@ def missing_steps(lab: Lab) -> tuple[int, ...]:
     return tuple(dict.fromkeys(missing))
 
 
+def wrong_probe(training: Training | None, probe: str) -> tuple[str, dict[str, Any]] | None:
+    """Why no film can be made of a sentence, as a key and its values; None where one can."""
+    if not probe.strip():
+        return "lab.probe.empty", {}
+    if training is None or training.config is None or training.tokenizer is None:
+        return None
+    limit = training.config.max_seq_len
+    try:
+        read = training.tokenizer.encode_source(source_of(training.card or {}, probe))
+    except ValueError as error:
+        return "lab.probe.wrong", {"reason": str(error)}
+    n_tokens = len(read.ids)
+    return ("lab.probe.long", {"n": n_tokens, "limit": limit}) if n_tokens > limit else None
+
+
+def known_target(training: Training | None, source: str) -> str | None:
+    """What should come of a source, where it is among the pairs that the training is watched by."""
+    if training is None:
+        return None
+    pairs = [pair for pair in (training.watched, training.subject.example) if pair is not None]
+    if training.evaluation is not None:
+        pairs += [(shown.source, shown.expected) for shown in training.evaluation.shown]
+    return next((target for known, target in pairs if known == source and target), None)
+
+
 def shots_of(lab: Lab, cancelled: Callable[[], bool], most: int = 4) -> tuple[Shot, ...]:
     """What the next few snapshots make of the probe; ValueError where it cannot be read."""
     training = lab.training

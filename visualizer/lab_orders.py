@@ -24,11 +24,9 @@ from visualizer.lab import (
     snapshot_steps,
 )
 from visualizer.lab_actions import ordered, with_lab
-from visualizer.lab_film import task_name
+from visualizer.lab_film import known_target, wrong_probe
 from visualizer.state import ModelEntry, Station, ViewState
 
-# The notice that offers to go on with a training.
-UNFINISHED = "notice.unfinished"
 Command = Literal["pause", "resume", "one_batch", "stop"]
 # By so much another head has to tell more than the one on show to take its place.
 LEAD = 0.1
@@ -37,7 +35,7 @@ LEAD = 0.1
 
 
 def begin(state: ViewState) -> ViewState:
-    """Train what is chosen with the settings as they are; one that is under way is given up."""
+    """Train what is chosen with the settings as they are; one that is under way is set aside."""
     lab = state.lab
     subject = lab.subject
     if subject is None or subject.unread:
@@ -46,36 +44,9 @@ def begin(state: ViewState) -> ViewState:
     begun = fresh(told, Training(told.order.number, subject))
     if subject.example is not None:
         begun = replace(begun, probe=subject.example[0], expected=subject.example[1] or None)
-    return replace(state, lab=begun)
-
-
-def take_up(state: ViewState) -> ViewState:
-    """Go on with the training that was not ended properly."""
-    lab = state.lab
-    if lab.unfinished is None:
-        return state
-    told = ordered(lab, "take_up", lab.unfinished)
-    training = Training(told.order.number, lab.unfinished.subject)
-    shown = actions.dismiss_notice(actions.show_page(state, "train"))
-    return replace(shown, lab=replace(fresh(told, training), unfinished=None))
-
-
-def discard(state: ViewState) -> ViewState:
-    """Forget the training that was not ended properly."""
-    lab = state.lab
-    if lab.unfinished is None:
-        return state
-    told = ordered(lab, "discard", lab.unfinished)
-    return replace(actions.dismiss_notice(state), lab=replace(told, unfinished=None))
-
-
-def offer(state: ViewState, unfinished: Any) -> ViewState:
-    """A training was not ended properly: it can go on. A word that is shown already stays."""
-    offered = with_lab(state, unfinished=unfinished)
-    if state.notice is not None:
-        return offered
-    values = {"name": task_name(unfinished.subject.title), "step": f"{unfinished.step:,}"}
-    return actions.show_notice(offered, UNFINISHED, "info", **values)
+    used = {**lab.used, subject.source: subject.settings}
+    # what was said of another training is over
+    return replace(actions.dismiss_notice(state), lab=replace(begun, used=used))
 
 
 def fresh(lab: Lab, training: Training) -> Lab:
@@ -88,6 +59,8 @@ def fresh(lab: Lab, training: Training) -> Lab:
         marked=None,
         probe="",
         expected=None,
+        earlier=("", None),
+        refused=None,
         shots=(),
         check=None,
         view="film",
@@ -111,6 +84,19 @@ def toggle_pause(state: ViewState) -> ViewState:
     if training is None:
         return state
     return command(state, "resume" if training.status == "paused" else "pause")
+
+
+def keep(state: ViewState) -> ViewState:
+    """Try again to write the model of a training that is over, where that has failed."""
+    training = state.lab.training
+    if training is None or not is_unkept(training):
+        return state
+    return replace(state, lab=ordered(state.lab, "keep"))
+
+
+def is_unkept(training: Training) -> bool:
+    """Whether a training is over and its model in no file."""
+    return training.is_over and training.final is not None and training.final.path is None
 
 
 def check(state: ViewState) -> ViewState:
@@ -151,10 +137,25 @@ def save_snapshot(state: ViewState, step: int, path: Path) -> ViewState:
 
 
 def set_probe(state: ViewState, probe: str, expected: str | None = None) -> ViewState:
-    """The film is to be of another sentence."""
-    if not probe.strip() or probe == state.lab.probe:
-        return state
-    return with_lab(state, probe=probe, expected=expected, shots=())
+    """The film is to be of another sentence; one that cannot be is refused, and it stays.
+
+    expected: what should come; None where it may be known from the training's own pairs
+    """
+    lab = state.lab
+    if probe == lab.probe:
+        return state if lab.refused is None else with_lab(state, refused=None)
+    wrong = wrong_probe(lab.training, probe)
+    if wrong is not None:
+        return with_lab(state, refused=(probe, *wrong))
+    if expected is None:
+        expected = known_target(lab.training, probe)
+    before = (lab.probe, lab.expected)
+    return with_lab(state, probe=probe, expected=expected, shots=(), earlier=before, refused=None)
+
+
+def forget_refusal(state: ViewState) -> ViewState:
+    """What could not be a probe is typed anew."""
+    return state if state.lab.refused is None else with_lab(state, refused=None)
 
 
 # News.
@@ -170,6 +171,12 @@ def take_news(state: ViewState, number: int, **values: Any) -> ViewState:
     if probe is not None and not lab.probe:
         lab = replace(lab, probe=probe[0], expected=probe[1])
     config, before = values.get("config"), state.lab.training
+    watched = values.get("watched")
+    if watched is not None and _is_first(state.lab):
+        lab = replace(lab, probe=watched[0], expected=watched[1] or None)
+    elif config is not None and wrong_probe(lab.training, lab.probe):
+        # an evaluation has shorter ones
+        lab = replace(lab, probe="", expected=None)
     if config is not None and before is not None and before.config is None:
         settings = lab.training.subject.settings if lab.training is not None else None
         if settings is not None and settings.alignment_loss:
@@ -178,6 +185,12 @@ def take_news(state: ViewState, number: int, **values: Any) -> ViewState:
             # where heads form that look at one token
             lab = replace(lab, layer=config.n_decoder_layers - 1)
     return replace(state, lab=lab)
+
+
+def _is_first(lab: Lab) -> bool:
+    """Whether the probe is still the one that the training was begun with."""
+    example = lab.training.subject.example if lab.training is not None else None
+    return lab.probe == ("" if example is None else example[0])
 
 
 def take_check(state: ViewState, asked: Check, results: Any, reason: str = "") -> ViewState:
@@ -220,24 +233,15 @@ def with_telling_head(lab: Lab) -> Lab:
 
 
 def refuse_probe(state: ViewState, probe: str, reason: str) -> ViewState:
-    """The probe cannot be read: one sentence, and no film of it."""
-    if state.lab.probe != probe:
+    """The probe cannot be read: one sentence, and the film of the one before."""
+    lab = state.lab
+    if lab.probe != probe:
         return state
-    told = actions.show_notice(state, "error.lab", "error", reason=reason)
-    return with_lab(told, probe="", expected=None)
-
-
-def show_failure(state: ViewState, number: int, reason: str, details: str) -> ViewState:
-    """A training could not go on; what it had is still there."""
-    training = state.lab.training
-    if training is None or training.number != number:
-        return state
-    failed = take_news(state, number, status="failed", reason=reason, details=details)
-    good = [step for step in snapshot_steps(state.lab) if step <= training.step]
-    if training.final is not None and good:
-        # not what the last steps have made of it
-        failed = with_lab(failed, shown=good[-1])
-    return actions.show_notice(failed, "error.training", "error", details, reason=reason)
+    refused = (probe, "lab.probe.wrong", {"reason": reason})
+    before, expected = lab.earlier if lab.earlier[0] != probe else ("", None)
+    return with_lab(
+        state, probe=before, expected=expected, earlier=("", None), refused=refused, shots=()
+    )
 
 
 def open_model(state: ViewState, entry: ModelEntry, sentence: str = "") -> ViewState:

@@ -6,15 +6,24 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import platformdirs
 from PySide6.QtCore import QLockFile, QObject, QThreadPool, QTimer
 
-from visualizer import actions, lab_orders
+from visualizer import actions, lab_orders, lab_unfinished
 from visualizer.engine import Lane, attempt
 from visualizer.i18n import tr
-from visualizer.lab import Order, Subject, Training
+from visualizer.lab import Lab, Order, Subject, Training
+from visualizer.lab_places import (
+    default_folder,
+    free_place,
+    is_too_full,
+    kept,
+    locked,
+    started,
+    try_to_write,
+    unfinished_in,
+)
 from visualizer.state import ModelEntry, ViewState
 from visualizer.store import Store
 
@@ -27,11 +36,8 @@ LOOK, SLICE = 50, 5
 PAUSE = 0.1
 # An interrupted training is offered once the window stands, in milliseconds.
 SETTLED = 1500
-
-
-def default_folder() -> Path:
-    """The user's own folder for trainings: those that can go on, and the models that were kept."""
-    return platformdirs.user_data_path("glassformer") / "trainings"
+# Whether there is room to save is looked at again after so many seconds.
+ROOM_AGAIN = 10.0
 
 
 class Laboratory(QObject):
@@ -57,6 +63,11 @@ class Laboratory(QObject):
         self._lock: QLockFile | None = None
         self._told = 0.0
         self._wants_model = False
+        self._tells = False
+        # whether it was said that this one may not be saved, that closing loses it, and when
+        # there was room to save it at the last look
+        self._is_warned = self._may_be_lost = False
+        self._room_at = 0.0
         # what has come since it was last told
         self._news: dict[str, Any] = {}
         self._timer = QTimer(self)
@@ -90,45 +101,80 @@ class Laboratory(QObject):
         if "lab" in fields and new.lab.order is not self._order:
             self._order = new.lab.order
             # not while others still draw
-            QTimer.singleShot(0, self, partial(self._obey, new.lab.order))
+            QTimer.singleShot(0, self, partial(self._obey, new.lab.order, old.lab))
 
-    def _obey(self, order: Order) -> None:
+    def _obey(self, order: Order, before: Lab) -> None:
+        if order.kind in ("start", "take_up") and not self._set_aside(order, before):
+            return
         obey = getattr(self, f"_do_{order.kind}")
         obey(order)
 
+    def _set_aside(self, order: Order, before: Lab) -> bool:
+        """Save the training under way to make room for another one; whether that could be done."""
+        client, training = self.client, before.training
+        if client is None or client.is_over or training is None:
+            return True
+        went_on = client.state == "running"
+        reason = client.save()
+        if reason:
+            self.store.dispatch(lab_unfinished.give_back, order.number, before, reason)
+            if went_on:
+                client.go_on()
+            return False
+        if client.is_over:
+            self._write(client, training)
+        elif client.saved_step is not None:
+            self.store.dispatch(lab_unfinished.say_set_aside, training, client.saved_step)
+        self._end(save=False)
+        return True
+
     def _do_start(self, order: Order) -> None:
         subject: Subject = order.value
-        from model_core.training.messages import Start
-
-        path, reason, details = attempt(self._free_place)
-        if path is None:
-            self.store.dispatch(lab_orders.show_failure, order.number, reason, details)
-            return
-        self._begin(order, path, source=subject.source, settings=subject.settings, cls=Start)
+        path, reason, _ = attempt(lambda: free_place(self.folder))
+        self._begin(order, path, reason, source=subject.source, settings=subject.settings)
 
     def _do_take_up(self, order: Order) -> None:
-        from model_core.training.messages import Start
+        path: Path = order.value.path
+        _, reason, _ = attempt(lambda: try_to_write(path.parent))
+        self._begin(order, path, reason, resume=str(path))
 
-        self._begin(order, order.value.path, resume=str(order.value.path), cls=Start)
-
-    def _begin(self, order: Order, path: Path, cls: Callable[..., Any], **what: Any) -> None:
-        self._end(save=True)
+    def _begin(self, order: Order, path: Path | None, unwritable: str, **what: Any) -> None:
+        """unwritable: why the training cannot be saved at its place, "" where it can"""
+        self._end(save=False)
         self._number = order.number
+        self._is_warned = bool(unwritable)
+        self._may_be_lost, self._room_at = False, 0.0
+        if unwritable:
+            self._warn("notice.no_place", reason=unwritable)
         self._wants_model = False
         self._news = {}
-        result, reason, details = attempt(lambda: self._started(path, cls, what))
+        place = path if path is not None and not unwritable else None
+        result, reason, details = attempt(lambda: self._started(place, what))
         if reason:
-            self.store.dispatch(lab_orders.show_failure, order.number, reason, details)
+            self.store.dispatch(lab_unfinished.show_failure, order.number, reason, details)
             return
         self.client = result
         self._timer.start()
+        self._look_again()
 
-    def _started(self, path: Path, cls: Callable[..., Any], what: dict[str, Any]) -> core.Training:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if is_locked(path):
-            raise OSError(f"{path.name} is being trained in another window")
+    def _started(self, path: Path | None, what: dict[str, Any]) -> core.Training:
+        from model_core.training.messages import Start
+
+        if path is None:
+            return self._make(Start(**what))
         self._lock = locked(path)
-        return self._make(cls(checkpoint=str(path), **what))
+        return self._make(Start(checkpoint=str(path), **what))
+
+    def may_close(self) -> bool:
+        """Save what is trained before the window goes; where that fails it is said, once."""
+        client = self.client
+        if client is None or client.is_over or self._may_be_lost:
+            return True
+        reason = client.save()
+        if reason:
+            self._may_be_lost = True
+            self._warn("notice.may_be_lost", "error", reason=reason)
+        return not reason
 
     def _do_pause(self, order: Order) -> None:
         if self.client is not None:
@@ -189,6 +235,16 @@ class Laboratory(QObject):
         if written is not None:
             self._note("notice.written", file=path.name)
 
+    def _do_keep(self, order: Order) -> None:
+        training = self.store.state.lab.training
+        if training is not None and training.final is not None:
+            self._keep(is_whole=True)
+
+    def _warn(
+        self, key: str, level: Literal["warning", "error"] = "warning", **values: object
+    ) -> None:
+        self.store.dispatch(actions.show_notice, key, level, **values)
+
     def _note(self, key: str, **values: object) -> None:
         self.store.dispatch(actions.show_notice, key, "info", **values)
 
@@ -210,6 +266,7 @@ class Laboratory(QObject):
         if client.is_over:
             self._timer.stop()
             self._release()
+            self._look_again()
 
     def _take(self, kind: str, event: Any) -> None:
         from visualizer import lab_news
@@ -217,8 +274,7 @@ class Laboratory(QObject):
         if kind == "Failed":
             self._news |= self._last_good(event)
             self._tell()
-            self.store.dispatch(lab_orders.show_failure, self._number, event.sentence, "")
-            self._settling.start(SETTLED)
+            self.store.dispatch(lab_unfinished.show_failure, self._number, event.sentence, "")
             if event.file:
                 told = {"file": event.file, "reason": event.reason}
                 self.store.dispatch(actions.show_notice, "error.pairs", "error", **told)
@@ -231,7 +287,7 @@ class Laboratory(QObject):
         else:
             self._news |= lab_news.news(kind, event)
             if kind == "Started" and event.warning:
-                warned = {"remark": event.warning, "name": event.title}
+                warned = {"remark": event.warning, "title": event.title}
                 self.store.dispatch(actions.show_notice, "notice.remark", "warning", **warned)
 
     def _last_good(self, event: Any) -> dict[str, Any]:
@@ -255,6 +311,19 @@ class Laboratory(QObject):
         self._news = {}
         if values:
             self.store.dispatch(lab_orders.take_news, self._number, **values)
+        self._look_for_room(client)
+
+    def _look_for_room(self, client: core.Training) -> None:
+        """Say it while something can still be done: there is no room to save the training."""
+        training = self.store.state.lab.training
+        over = client.is_over or training is None or self._is_warned
+        if over or not client.start.checkpoint or self._told - self._room_at < ROOM_AGAIN:
+            return
+        self._room_at = self._told
+        folder = Path(client.start.checkpoint).parent
+        if is_too_full(folder, training.n_bytes):
+            self._is_warned = True
+            self._warn("notice.no_room", folder=folder)
 
     def _keep(self, is_whole: bool) -> None:
         """Write the model that has come of a training; where it was asked for, it is opened."""
@@ -262,17 +331,23 @@ class Laboratory(QObject):
         training = self.store.state.lab.training
         if client is None or training is None or training.number != self._number:
             return
-        entry, reason, details = attempt(lambda: kept(client, training, self.folder / "kept"))
-        self._tell_of_mishap(reason, details)
-        if entry is None:
-            return
-        final = {"final": entry}
-        self.store.dispatch(lab_orders.take_news, self._number, **final)
+        entry = self._write(client, training)
+        self.store.dispatch(lab_orders.take_news, self._number, final=entry)
         if self._wants_model:
+            self._wants_model = False
             self._open(entry)
-        if entry.path is not None:
-            self.store.dispatch(actions.add_recent, str(entry.path))
-            self._note("notice.kept", file=entry.path)
+
+    def _write(self, client: core.Training, training: Training) -> ModelEntry:
+        """The model of a training that is over, in a file where it can be written."""
+        from visualizer.lab_film import name_of
+
+        entry, reason, _ = attempt(lambda: kept(client, training, self.folder / "kept"))
+        if entry is None:
+            self._warn("error.kept", "error", reason=reason)
+            return ModelEntry(client.model(), name_of(training))
+        self.store.dispatch(actions.add_recent, str(entry.path))
+        self._note("notice.kept", file=entry.path)
+        return entry
 
     # Trainings that were interrupted.
 
@@ -280,12 +355,22 @@ class Laboratory(QObject):
         if self.store.state.run is None and self.store.state.model is None:
             self._settling.start(SETTLED)
             return
-        folder = self.folder
-        self._search.request(lambda number, cancelled: newest_unfinished(folder))
+        self._tells = True
+        self._look_again()
 
-    def _on_found(self, number: int, unfinished: Any) -> None:
-        if self.client is None or self.client.is_over:
-            self.store.dispatch(lab_orders.offer, unfinished)
+    def _look_again(self) -> None:
+        """List anew what can go on, but for what is trained here."""
+        folder, client = self.folder, self.client
+        here = client is not None and not client.is_over
+        without = (client.start.checkpoint,) if client is not None and here else ()
+        self._search.request(lambda number, cancelled: unfinished_in(folder, without))
+
+    def _on_found(self, number: int, found: Any) -> None:
+        here = "" if self.client is None or self.client.is_over else self.client.start.checkpoint
+        tells, self._tells = self._tells and not here, False
+        # what was begun meanwhile is no longer to be gone on with
+        left = tuple(entry for entry in found if str(entry.path) != here)
+        self.store.dispatch(lab_unfinished.list_unfinished, left, tells)
 
     def _do_discard(self, order: Order) -> None:
         from model_core.training.resume import remove_run
@@ -293,15 +378,7 @@ class Laboratory(QObject):
         path = order.value.path
         _, reason, details = attempt(lambda: remove_run(path))
         self._tell_of_mishap(reason, details)
-        self._on_settled()
-
-    def _free_place(self) -> Path:
-        """Where a new training is saved: beside those that can still go on."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        number = 1
-        while (path := self.folder / f"training-{number}.safetensors").exists() or is_locked(path):
-            number += 1
-        return path
+        self._look_again()
 
     # The end.
 
@@ -315,57 +392,3 @@ class Laboratory(QObject):
         if self._lock is not None:
             self._lock.unlock()
             self._lock = None
-
-
-def started(start: Any) -> core.Training:
-    """The core's own process."""
-    from model_core.training.lab import Training as Client
-
-    return Client(start)
-
-
-def kept(client: core.Training, training: Training, folder: Path) -> ModelEntry:
-    """The model of a training that is over, written under a name of its own."""
-    from visualizer.lab_film import name_of
-    from visualizer.lenses.lab_words import plain
-    from visualizer.run import save_entry
-    from visualizer.state import Inputs
-
-    model, stem = client.model(), plain(training.subject.title)
-    folder.mkdir(parents=True, exist_ok=True)
-    number, path = 1, folder / f"{stem}.safetensors"
-    while path.exists():
-        number += 1
-        path = folder / f"{stem}-{number}.safetensors"
-    entry = ModelEntry(model, name_of(training), path)
-    save_entry(entry, Inputs(), path)
-    return entry
-
-
-def locked(path: Path) -> QLockFile | None:
-    """The mark that a program trains there; None where it cannot be set."""
-    lock = QLockFile(f"{path}.lock")
-    lock.setStaleLockTime(0)
-    return lock if lock.tryLock(0) else None
-
-
-def is_locked(path: Path) -> bool:
-    """Whether a program that runs trains there."""
-    lock = QLockFile(f"{path}.lock")
-    lock.setStaleLockTime(0)
-    if lock.tryLock(0):
-        lock.unlock()
-        return False
-    # where nothing can be written nobody trains
-    return lock.error() == QLockFile.LockError.LockFailedError
-
-
-def newest_unfinished(folder: Path) -> Any:
-    """The training that was interrupted last; None where there is none that can go on."""
-    from visualizer.lab_news import unfinished_at
-
-    files = sorted(
-        folder.glob("training-*.safetensors"), key=lambda p: p.stat().st_mtime, reverse=True
-    )
-    free = (path for path in files if not is_locked(path))
-    return next((found for path in free if (found := unfinished_at(path))), None)

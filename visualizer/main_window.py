@@ -89,6 +89,8 @@ class MainWindow(QWidget):
     ) -> None:
         super().__init__()
         self.store = store
+        # whoever would lose something says so here, and why
+        self.may_close: Callable[[], bool] = lambda: True
         self._choose_path, self._choose_target = choose_path, choose_target
         self._choose_arrays, self._arrays_folder = choose_arrays, Path.home()
         self.setProperty("role", "page")
@@ -291,6 +293,8 @@ class MainWindow(QWidget):
 
     def save(self) -> None:
         """Write the model to its own file, or ask for one where it has none."""
+        if self.stage.page.save():
+            return
         state = self.store.state
         if state.file is None:
             self.save_as()
@@ -299,6 +303,8 @@ class MainWindow(QWidget):
 
     def save_as(self) -> None:
         """Ask where to write the model, and write it there."""
+        if self.stage.page.save():
+            return
         state = self.store.state
         if state.model is not None:
             path = self._choose_target(self, *dialogs.suggested_target(state))
@@ -352,6 +358,9 @@ class MainWindow(QWidget):
         return goes_to_lab(path, self.stage.page.name == "train")
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.may_close():
+            event.ignore()
+            return
         self.closing.emit()
         super().closeEvent(event)
 

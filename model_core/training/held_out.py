@@ -119,5 +119,5 @@ class HeldOut:
         tokens = words.source_tokens(
             i for i in example.source if i not in (words.start_id, words.end_id)
         )
-        source = ("" if words.kind == "char" else " ").join(tokens)
+        source = ("" if words.source_unit == "characters" else " ").join(tokens)
         return Decoded(source, words.decode(example.target), words.decode(output), hit)

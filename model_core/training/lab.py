@@ -87,6 +87,8 @@ class Training:
         self.history = History([])
         self.film: Film | None = None
         self._parameters: Array | None = None
+        # by `save`, and not polled yet
+        self._taken: list[Event] = []
         self._trace = tempfile.TemporaryFile()
         self._process = _spawn(self._trace)
         self._sender = Sender(cast(BinaryIO, self._process.stdin))
@@ -117,6 +119,35 @@ class Training:
     def probe(self, text: str) -> None:
         """Have this sentence decoded again and again; "" for none."""
         self._say(Probe(text))
+
+    def save(self) -> str:
+        """Pause the run and save it, within seconds; "" or a sentence on why that cannot be.
+
+        A run that is over, or has not begun, has nothing to save.
+        """
+        if self.state not in ("running", "paused"):
+            return ""
+        if not self.start.checkpoint:
+            return Refused("there is no place to save it in").sentence
+        self.pause()
+        deadline = time.monotonic() + SECONDS_TO_END
+        while time.monotonic() < deadline:
+            try:
+                event = self._events.get(timeout=SECONDS_BETWEEN_LOOKS)
+            except queue.Empty:
+                continue
+            if event is None:
+                event = self._ended()
+            if event is None:
+                return ""
+            self._take(event)
+            # for whoever polls
+            self._taken.append(event)
+            if isinstance(event, Refused):
+                return event.sentence
+            if isinstance(event, RunSaved) or self.state in OVER:
+                return ""
+        return Refused("the training process does not answer").sentence
 
     def close(self, save: bool = False) -> None:
         """End the process, within seconds and for good; save: a checkpoint before that."""
@@ -151,7 +182,7 @@ class Training:
 
         most: leave the rest for another time after so many seconds; None takes them all
         """
-        events: list[Event] = []
+        events, self._taken = self._taken, []
         end = None if most is None else time.perf_counter() + most
         while True:
             if end is not None and time.perf_counter() > end:
@@ -174,8 +205,12 @@ class Training:
         code = self._process.wait()
         self._trace.seek(0)
         trace = self._trace.read().decode("utf-8", "replace")[-LONGEST_TRACE:].strip()
-        last = trace.splitlines()[-1] if trace else "-"
-        return Failed(f"the training process has ended by itself (code {code}): {last}")
+        if trace:
+            last = trace.splitlines()[-1]
+            return Failed(f"the training process has ended by itself (code {code}): {last}")
+        if code < 0:
+            return Failed(f"the training process was ended from outside (signal {-code})")
+        return Failed(f"the training process has ended by itself (code {code})")
 
     def _take(self, event: Event) -> None:
         if isinstance(event, Steps):

@@ -43,7 +43,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
 
 
 class Pause(msgspec.Struct, frozen=True, tag="pause"):
-    """Stop behind the step that is being made, and save the run."""
+    """Stop behind the step that is being made, and save the run; a paused one is saved again."""
 
 
 class GoOn(msgspec.Struct, frozen=True, tag="go_on"):
@@ -81,6 +81,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
     report: sentences on what was read of a file; left_out: (kind, number, the first few lines and
     their texts). warning: "" or a sentence about a damaged checkpoint
     steps, norms: the rows of the history so far, as float64 bytes
+    watched: a pair to watch it by, the same whenever the run is gone on with
     """
 
     title: str
@@ -100,6 +101,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
     layers: list[str]
     steps: bytes
     norms: bytes
+    watched: tuple[str, str] | None = None
 
 
 class Steps(msgspec.Struct, frozen=True, tag="steps"):

@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from model_core.chat import source_of
 from model_core.checkpoints import CheckpointError
 from model_core.threads import limit_blas_threads
 from model_core.training.cleaning import CleaningReport
@@ -52,6 +53,7 @@ from model_core.training.messages import (
 )
 from model_core.training.resume import remove_run
 from model_core.training.snapshots import Schedule, StoredAs, flattened
+from model_core.training.watched_pair import watched_pair
 
 # Steps are told of in lots: a message each would cost as much as a small step.
 SECONDS_BETWEEN_REPORTS = 0.05
@@ -98,10 +100,18 @@ def failure(error: Exception) -> Failed:
         return Failed(str(error), error.file, f"{error.found}, expected {error.expected}")
     if isinstance(error, MemoryError):
         return Failed("there is not enough memory for this run; make it smaller")
-    if isinstance(error, ValueError | LookupError | OSError):
+    if isinstance(error, OSError):
+        return Failed(said_of_files(error))
+    if isinstance(error, ValueError | LookupError):
         return Failed(str(error))
     traceback.print_exception(error)
     return Failed(f"{type(error).__name__}: {error}")
+
+
+def said_of_files(error: OSError) -> str:
+    """What the system says of a file, without its number."""
+    said = error.strerror or str(error)
+    return f"{error.filename}: {said}" if error.filename else said
 
 
 def begun(start: Start, send: Send) -> LabRun:
@@ -121,6 +131,12 @@ def begun(start: Start, send: Send) -> LabRun:
 def announcement(run: LabRun) -> Started:
     """What whoever watches has to know of a run."""
     report = run.data.report
+    model = run.model
+
+    def fits(source: str) -> bool:
+        return len(model.tokenizer.encode_source(source_of(model.card, source)).ids) <= most
+
+    most = model.config.max_seq_len
     return Started(
         title=run.data.title,
         settings=run.settings,
@@ -139,6 +155,7 @@ def announcement(run: LabRun) -> Started:
         layers=list(run.history.layers),
         steps=run.history.steps.rows.tobytes(),
         norms=run.history.norms.rows.tobytes(),
+        watched=watched_pair(run.data, fits),
     )
 
 
@@ -219,6 +236,8 @@ class Worker:
 
     def _pause(self, save: bool = True) -> None:
         if self._is_paused:
+            if save:
+                self._save()
             return
         self._tell()
         # where it stands still it is looked at
@@ -269,6 +288,8 @@ class Worker:
         self._pictured = step
         if is_due:
             self._film.keep(step)
+        # no picture is ahead of the steps that were told
+        self._tell()
         parameters = self._run.model.parameters
         flat = flattened(parameters, parameters, self._start.film_stored_as)
         stored_as: StoredAs = "float16" if flat.dtype == np.float16 else "float32"
@@ -313,7 +334,8 @@ class Worker:
         try:
             self._run.save_run(path)
         except (ValueError, OSError) as error:
-            self._send(Refused(str(error)))
+            said = said_of_files(error) if isinstance(error, OSError) else str(error)
+            self._send(Refused(said))
         else:
             self._send(RunSaved(self._run.step, path))
 
@@ -323,7 +345,9 @@ class Worker:
         card = self._run.card()
         self._send(Finished(self._run.step, is_whole, self._parameters(), card))
         for path in {self._start.checkpoint, self._start.resume} - {""}:
-            remove_run(path)
+            # the run is over and told; what cannot be removed is in nobody's way
+            with contextlib.suppress(ValueError, OSError):
+                remove_run(path)
 
     def _parameters(self) -> bytes:
         parameters = self._run.model.parameters

@@ -213,7 +213,7 @@ def test_a_killed_process_is_told_and_leaves_no_zombie(begin: Callable[..., Trai
     until(training, lambda: training.step > 0)
     os.kill(training.process_id, signal.SIGKILL)
     until(training, lambda: training.state == "failed")
-    assert training.sentence.startswith("the training process has ended by itself (code -9)")
+    assert training.sentence == "the training process was ended from outside (signal 9)"
     with pytest.raises(ChildProcessError):
         os.waitpid(training.process_id, os.WNOHANG)
 

@@ -39,6 +39,7 @@ class Scripted(Training):
         self.script: list[Event] = []
         self.said: list[str] = []
         self.closed: bool | None = None
+        self.unsavable = ""
 
     def _say(self, command: Any) -> None:
         self.said.append(type(command).__name__)
@@ -48,6 +49,12 @@ class Scripted(Training):
         for event in events:
             self._take(event)
         return events
+
+    def save(self) -> str:
+        """unsavable: why it cannot be."""
+        if not self.unsavable and self.state in ("running", "paused"):
+            self.saved_step = self.step
+        return self.unsavable
 
     def close(self, save: bool = False) -> None:
         self.closed = save

@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 
 from model_core import open_checkpoint
 from model_core.bundled import path_of
+from model_core.training.watched_pair import fitting
 from tests.gui import scripted_training as scripted
 from tests.gui.live_window import LiveWindow
 from tests.gui.test_lab_news import Bench, film, subject
-from visualizer import actions, i18n, lab_actions, lab_orders
-from visualizer.inquiries.lab import fitting
+from visualizer import actions, i18n, lab_actions, lab_orders, lab_unfinished
 from visualizer.lab import Shot, Training, site_of
 from visualizer.lab_film import model_at, shot_of, shots_of, telling_heads
 from visualizer.lenses import lab_charts, lab_words
@@ -279,7 +279,7 @@ def test_why_it_ended_is_said_once_and_stays_when_the_notice_is_dismissed(lab, q
     store.dispatch(lab_actions.toggle_lab)
     begun = replace(store.state.lab, step="training", training=Training(1, subject()))
     store.dispatch(lambda state: replace(state, lab=begun))
-    store.dispatch(lab_orders.show_failure, 1, "training stopped: nothing was learned", "")
+    store.dispatch(lab_unfinished.show_failure, 1, "training stopped: nothing was learned", "")
     part = lab.window.stage.page.parts["training"]
     assert not part.reason.isVisible()
     store.dispatch(actions.dismiss_notice)
@@ -289,5 +289,6 @@ def test_why_it_ended_is_said_once_and_stays_when_the_notice_is_dismissed(lab, q
 
 def test_the_probe_is_a_pair_with_much_to_look_at_that_can_be_taken_in():
     pairs = [("a bc", "1"), ("ab cd ef", "2"), ("x" * 41, "3"), ("ab cd gh", "4")]
-    assert fitting(pairs) == ("ab cd ef", "2")
-    assert fitting([("x" * 50, "1"), ("y" * 45, "2")]) == ("y" * 45, "2")
+    assert fitting(pairs, lambda source: True) == ("ab cd ef", "2")
+    long = [("x" * 50, "1"), ("y" * 45, "2")]
+    assert fitting(long, lambda source: True) == ("y" * 45, "2")

@@ -18,7 +18,7 @@ from tests.gui.views import view
 from visualizer import actions, i18n, lab_actions, lab_orders
 from visualizer.inquiries.lab import EstimateInquiry, FactsInquiry, LookInquiry
 from visualizer.lab import snapshot_steps
-from visualizer.laboratory import newest_unfinished
+from visualizer.lab_places import unfinished_in
 from visualizer.lenses import lab_form, remarks
 from visualizer.lenses.lab_file import report_rows
 from visualizer.state import ViewState
@@ -234,8 +234,8 @@ def test_closing_the_window_keeps_the_training_and_leaves_no_process(lab, qtbot,
     # a process that has ended and was waited for is not there, one that was not still is
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
-    found = newest_unfinished(laboratory.folder)
-    assert found is not None and found.step >= 5 and found.subject.title == "swapped.tsv"
+    (found,) = unfinished_in(laboratory.folder)
+    assert found.step >= 5 and found.subject.title == "swapped.tsv"
 
 
 def test_an_interrupted_training_is_offered_and_goes_on(lab, qtbot, tmp_path):
@@ -245,18 +245,18 @@ def test_an_interrupted_training_is_offered_and_goes_on(lab, qtbot, tmp_path):
     qtbot.waitUntil(lambda: store.state.lab.training.step >= 5, timeout=3 * WAIT)
     laboratory._end(save=True)
     laboratory._on_settled()
-    qtbot.waitUntil(lambda: store.state.lab.unfinished is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(store.state.lab.unfinished), timeout=WAIT)
     bar = lab.window.notice.bar
     assert "swapped.tsv" in bar.sentence.text()
     assert [button.text() for button in bar.answers] == ["Resume", "Discard"]
-    step = store.state.lab.unfinished.step
+    step = store.state.lab.unfinished[0].step
     bar.answers[0].click()
     qtbot.waitUntil(lambda: store.state.lab.training.step > step, timeout=3 * WAIT)
     assert len(store.state.lab.training.steps) == store.state.lab.training.step
     assert store.state.page == "train" and store.state.notice is None
     laboratory._end(save=True)
     laboratory._on_settled()
-    qtbot.waitUntil(lambda: store.state.lab.unfinished is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(store.state.lab.unfinished), timeout=WAIT)
     bar.answers[1].click()
     qtbot.waitUntil(lambda: not list(laboratory.folder.glob("*.safetensors*")), timeout=WAIT)
 
@@ -282,9 +282,9 @@ def test_keys_go_through_the_snapshots_pause_and_choose_a_head(lab, qtbot, tmp_p
     lab.press(Qt.Key.Key_Space, widget=stage)
     qtbot.waitUntil(lambda: store.state.lab.training.status == "paused", timeout=WAIT)
     at = store.state.lab.training.step
-    newest = snapshot_steps(store.state.lab)[-1]
+    before, _ = snapshot_steps(store.state.lab)[-2:]
     lab.press(Qt.Key.Key_Left, widget=stage)
-    assert store.state.lab.shown == newest - 10
+    assert store.state.lab.shown == before
     lab.press(Qt.Key.Key_2, widget=stage)
     assert store.state.lab.head == 1
     stage.page.parts["training"].batch.click()
@@ -293,7 +293,7 @@ def test_keys_go_through_the_snapshots_pause_and_choose_a_head(lab, qtbot, tmp_p
     assert store.state.lab.training.step == at + 1
     lab.press(Qt.Key.Key_Return, widget=stage)
     qtbot.waitUntil(lambda: store.state.page == "record", timeout=WAIT)
-    assert store.state.model.name == f"swapped.tsv, step {newest - 10:,}"
+    assert store.state.model.name == f"swapped.tsv, step {before:,}"
 
 
 def test_a_process_that_dies_is_told_of_and_can_be_gone_on_with(lab, qtbot, tmp_path):
@@ -307,8 +307,8 @@ def test_a_process_that_dies_is_told_of_and_can_be_gone_on_with(lab, qtbot, tmp_
     os.kill(laboratory.client.process_id, signal.SIGKILL)
     qtbot.waitUntil(lambda: store.state.lab.training.status == "failed", timeout=WAIT)
     assert store.state.notice.level == "error" and store.state.model is model
-    qtbot.waitUntil(lambda: store.state.lab.unfinished is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(store.state.lab.unfinished), timeout=WAIT)
     store.dispatch(lab_actions.go_to, "choose")
     start = lab.window.stage.page.parts["choose"]
-    start.go_on.click()
+    start.rows[0].go_on.click()
     qtbot.waitUntil(lambda: store.state.lab.training.status == "running", timeout=3 * WAIT)

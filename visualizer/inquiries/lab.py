@@ -15,8 +15,6 @@ from visualizer.state import ViewState
 
 # So many snapshots are looked at before what they show is shown.
 AT_ONCE = 4
-# A pair to watch a training by is looked for among so many, and is so long at most.
-FIRST, LONGEST = 12, 40
 # Steps are tried for so many seconds.
 TRIED = 0.8
 
@@ -104,30 +102,6 @@ def first_settings(data: Any) -> Any:
     return msgspec.structs.replace(suited, steps=steps, epochs=Settings().epochs)
 
 
-def example_of(data: Any) -> tuple[str, str] | None:
-    """A pair to watch a training by: of the first ones held out, else of all, one that has much
-    to look at and can still be taken in.
-    """
-    from model_core.training.tasks import new_sentence
-
-    if data.module is None:
-        pairs = data.held_out or data.train
-        return fitting([(pair.source, pair.target) for pair in pairs[:FIRST]]) if pairs else None
-    splits = getattr(data.dataset, "splits", None)
-    if splits is None or not splits.get("held_out"):
-        return new_sentence(data.title, 0), ""
-    first = splits["held_out"][:FIRST]
-    return fitting([(pair.source_text, pair.target_text) for pair in first])
-
-
-def fitting(pairs: list[tuple[str, str]]) -> tuple[str, str]:
-    """The longest source of at most LONGEST characters, the first of several; else the shortest."""
-    short = [pair for pair in pairs if len(pair[0]) <= LONGEST]
-    if short:
-        return max(short, key=lambda pair: len(pair[0]))
-    return min(pairs, key=lambda pair: len(pair[0]))
-
-
 class FactsInquiry(Inquiry):
     """What the settings are judged by: how many pairs, how long, how many tokens."""
 
@@ -147,8 +121,10 @@ class FactsInquiry(Inquiry):
         assert subject is not None
 
         def find(cancelled: Cancelled) -> Any:
+            from model_core.training.watched_pair import watched_pair
+
             data = SHELF.data(subject, cancelled)
-            return data.facts(subject.settings), example_of(data)
+            return data.facts(subject.settings), watched_pair(data)
 
         return lambda cancelled: attempted(lambda: find(cancelled))
 

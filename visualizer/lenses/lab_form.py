@@ -290,6 +290,8 @@ def facts_said(facts: Facts, max_seq_len: int) -> tuple[str, ...]:
             target=f"{facts.n_target_tokens:,}",
         ),
     ]
+    if not facts.n_held_out:
+        lines.append(tr("lab.facts.none_held"))
     if len(facts.lengths):
         source, target = facts.lengths.max(axis=0)
         lines.append(tr("lab.facts.longest", source=int(source), target=int(target)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from visualizer.actions import show_notice
 from visualizer.i18n import tr
+from visualizer.lab_film import task_name
 from visualizer.reasons import translated
 from visualizer.state import ModelEntry, Notice, ViewState, reads_matrix, silent_traits
 
@@ -50,6 +51,12 @@ def notice_text(notice: Notice | None) -> str:
         values["reason"] = _reason(values["reason"], notice.details)
     if "remark" in values:
         values["remark"] = translated(values["remark"])
+    if "title" in values:
+        # a task is called otherwise in each language
+        values["name"] = task_name(values["title"])
+    if notice.key.startswith("error.training"):
+        # it begins the sentence
+        values["reason"] = values["reason"][:1].upper() + values["reason"][1:]
     return tr(notice.key, **values, what=_silence(values))
 
 

@@ -70,5 +70,9 @@ class Page(Plain):
         """Use a key that was pressed on the stage; whether the page has a use for it."""
         return False
 
+    def save(self) -> bool:
+        """Write what the page shows in place of the model on the stage; whether it has such."""
+        return False
+
     def retranslate(self) -> None:
         """Read the words that do not depend on the state anew."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from visualizer import dialogs, lab_actions, lab_orders
+from visualizer import actions, dialogs, lab_actions, lab_orders
 from visualizer.lab import Step, shown_step
 from visualizer.lenses.caption import Caption
 from visualizer.pages.base import Page
@@ -154,6 +154,18 @@ class TrainPage(Page):
         path = self.ask_for_target(self, Path.home() / name, (".safetensors", ".json"))
         if path is not None:
             self.store.dispatch(lab_orders.save_snapshot, step, path)
+
+    def save(self) -> bool:
+        """Of a training it is the shown snapshot that is saved, not the model on the stage."""
+        lab = self.store.state.lab
+        if lab.step != "training" or lab.training is None:
+            return False
+        step = shown_step(lab)
+        if step is None:
+            self.store.dispatch(actions.show_notice, "notice.no_snapshot")
+        else:
+            self._on_save(step)
+        return True
 
     def take_key(self, event: QKeyEvent) -> bool:
         """The arrows go through the snapshots, Enter opens one, Space pauses.

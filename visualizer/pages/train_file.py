@@ -307,7 +307,7 @@ class FilePart(QWidget):
         self.store.dispatch(lab_actions.swap_columns)
 
     def _on_back(self) -> None:
-        self.store.dispatch(lab_actions.go_to, "choose")
+        self.store.dispatch(lab_actions.leave_file)
 
     def _on_go_on(self) -> None:
         self.store.dispatch(lab_actions.accept_file)

@@ -234,8 +234,7 @@ class FormPart(QWidget):
         self.store.dispatch(lab_actions.use_settings, settings)
 
     def _on_back(self) -> None:
-        there = "choose" if self.store.state.lab.file is None else "file"
-        self.store.dispatch(lab_actions.go_to, there)
+        self.store.dispatch(lab_actions.leave_settings)
 
     def _on_train(self) -> None:
         self.store.dispatch(begin)

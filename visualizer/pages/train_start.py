@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
@@ -16,8 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from visualizer import fonts, lab_actions, lab_orders
+from visualizer import fonts, lab_actions, lab_unfinished
 from visualizer.i18n import has, tr
+from visualizer.lab import Unfinished
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.controls import push_button
@@ -79,6 +82,43 @@ class ChoiceCard(QFrame):
             self.clicked.emit()
 
 
+class UnfinishedRow(QWidget):
+    """A training that can go on: resumed(path), discarded(path)."""
+
+    resumed = Signal(object)
+    discarded = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.path = Path()
+        self.words = QLabel()
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.go_on, self.discard = push_button(), push_button(kind="quiet")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.words, self.go_on, self.discard):
+            row.addWidget(widget)
+        row.addStretch(1)
+        self.go_on.clicked.connect(self._on_resumed)
+        self.discard.clicked.connect(self._on_discarded)
+
+    def draw(self, entry: Unfinished) -> None:
+        self.path = entry.path
+        name = task_title(entry.subject.title)
+        when = datetime.fromtimestamp(entry.when).strftime("%Y-%m-%d %H:%M")
+        words = tr("lab.unfinished.row", name=name, step=f"{entry.step:,}", when=when)
+        self.words.setText(words)
+        for button, key in ((self.go_on, "resume"), (self.discard, "discard")):
+            button.setText(tr(f"lab.unfinished.{key}"))
+            button.setAccessibleName(f"{button.text()}: {words}")
+
+    def _on_resumed(self) -> None:
+        self.resumed.emit(self.path)
+
+    def _on_discarded(self) -> None:
+        self.discarded.emit(self.path)
+
+
 class StartPart(QWidget):
     """fileWanted() when the user wants to pick a file."""
 
@@ -104,13 +144,12 @@ class StartPart(QWidget):
         top.addWidget(self.back)
         column.addLayout(top)
         column.addWidget(self.sentence)
-        offer = QHBoxLayout()
         self.offer = QLabel()
-        self.go_on, self.discard = push_button(kind="primary"), push_button()
-        for widget in (self.offer, self.go_on, self.discard):
-            offer.addWidget(widget)
-        offer.addStretch(1)
-        column.addLayout(offer)
+        self.offer.setFont(fonts.scaled(self.font(), fonts.LARGE, bold=True))
+        self.rows: list[UnfinishedRow] = []
+        self.unfinished = QVBoxLayout()
+        self.unfinished.setSpacing(round(0.25 * em))
+        self.unfinished.addWidget(self.offer)
         grid = QGridLayout()
         grid.setSpacing(round(0.65 * em))
         for place, card in enumerate((*self.cards, self.file)):
@@ -122,6 +161,8 @@ class StartPart(QWidget):
         inside.setProperty("role", "page")
         cards = QVBoxLayout(inside)
         cards.setContentsMargins(0, 0, 0, 0)
+        cards.setSpacing(round(0.65 * em))
+        cards.addLayout(self.unfinished)
         cards.addLayout(grid)
         cards.addStretch(1)
         self.area = QScrollArea()
@@ -134,8 +175,6 @@ class StartPart(QWidget):
             card.clicked.connect(self._choosing(name))
         self.file.clicked.connect(self.fileWanted)
         self.back.clicked.connect(self._on_back)
-        self.go_on.clicked.connect(self._on_go_on)
-        self.discard.clicked.connect(self._on_discard)
 
     def _choosing(self, name: str) -> Callable[[], None]:
         def choose() -> None:
@@ -147,8 +186,7 @@ class StartPart(QWidget):
         self.heading.setText(tr("lab.start.heading"))
         self.sentence.setText(tr("lab.start.sentence"))
         self.back.setText(tr("lab.start.back"))
-        self.go_on.setText(tr("lab.unfinished.resume"))
-        self.discard.setText(tr("lab.unfinished.discard"))
+        self.offer.setText(tr("lab.unfinished"))
         for card, name in zip(self.cards, self.names, strict=True):
             card.set_texts(task_title(name), *task_words(name), tr("lab.start.choose"))
         self.file.set_texts(
@@ -158,17 +196,23 @@ class StartPart(QWidget):
     def draw(self, state: ViewState) -> None:
         self.back.setVisible(state.lab.training is not None)
         left = state.lab.unfinished
-        for widget in (self.offer, self.go_on, self.discard):
-            widget.setVisible(left is not None)
-        if left is not None:
-            name = task_title(left.subject.title)
-            self.offer.setText(tr("notice.unfinished", name=name, step=f"{left.step:,}"))
+        self.offer.setVisible(bool(left))
+        while len(self.rows) < len(left):
+            row = UnfinishedRow(self.area.widget())
+            row.resumed.connect(self._on_resumed)
+            row.discarded.connect(self._on_discarded)
+            self.unfinished.addWidget(row)
+            self.rows.append(row)
+        for number, row in enumerate(self.rows):
+            row.setVisible(number < len(left))
+            if number < len(left):
+                row.draw(left[number])
 
-    def _on_go_on(self) -> None:
-        self.store.dispatch(lab_orders.take_up)
+    def _on_resumed(self, path: Path) -> None:
+        self.store.dispatch(lab_unfinished.take_up, path)
 
-    def _on_discard(self) -> None:
-        self.store.dispatch(lab_orders.discard)
+    def _on_discarded(self, path: Path) -> None:
+        self.store.dispatch(lab_unfinished.discard, path)
 
     def _on_back(self) -> None:
         self.store.dispatch(lab_actions.go_to, "training")

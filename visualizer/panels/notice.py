@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from visualizer import actions, lab_actions, lab_orders
+from visualizer import actions, lab_actions, lab_unfinished
 from visualizer.i18n import tr
-from visualizer.lab_orders import UNFINISHED
+from visualizer.lab_unfinished import FAILED_BUT_SAVED, SEVERAL, UNFINISHED
 from visualizer.lenses.remarks import notice_details, notice_text
 from visualizer.pair_files import FOR_THE_LAB, offered_path
 from visualizer.panels.base import Panel
@@ -17,6 +19,8 @@ from visualizer.widgets.notice import NoticeBar
 # What some sentences can be answered with.
 ANSWERS = {
     UNFINISHED: ("lab.unfinished.resume", "lab.unfinished.discard"),
+    SEVERAL: ("lab.unfinished.resume", "lab.unfinished.show"),
+    FAILED_BUT_SAVED: ("lab.unfinished.resume",),
     FOR_THE_LAB: ("lab.take_there",),
 }
 
@@ -54,4 +58,12 @@ class NoticePanel(Panel):
         if path is not None:
             self.store.dispatch(lab_actions.choose_file, path)
             return
-        self.store.dispatch(lab_orders.discard if number else lab_orders.take_up)
+        notice = self.store.state.notice
+        if notice is None:
+            return
+        if number and notice.key == SEVERAL:
+            self.store.dispatch(lab_unfinished.show_unfinished)
+            return
+        # the one that the sentence is about, whatever was found since
+        answer = lab_unfinished.discard if number else lab_unfinished.take_up
+        self.store.dispatch(answer, Path(dict(notice.values)["path"]))

@@ -1,0 +1,126 @@
+"""Where trainings lie: places for new ones, marks on those in use, the ones that can go on."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import platformdirs
+from PySide6.QtCore import QLockFile
+
+from visualizer.lab import Training, Unfinished
+from visualizer.state import ModelEntry
+
+if TYPE_CHECKING:
+    from model_core.training import lab as core
+
+# So many bytes are written to see whether a place can be written to.
+TRIED = 1 << 16
+# A checkpoint has the parameters and two moments of each; there are two of them, and a model that
+# is kept: so many times the parameters' own bytes.
+COPIES = 7
+# So many trainings that can go on are looked for.
+MOST_LISTED = 20
+A_MOMENT = 300  # milliseconds
+
+
+def default_folder() -> Path:
+    """The user's own folder for trainings: those that can go on, and the models that were kept."""
+    return platformdirs.user_data_path("glassformer") / "trainings"
+
+
+def free_place(folder: Path) -> Path:
+    """Where a new training is saved: beside those that can still go on.
+
+    OSError where nothing can be written there.
+    """
+    try_to_write(folder)
+    number = 1
+    while (path := folder / f"training-{number}.safetensors").exists() or is_locked(path):
+        number += 1
+    return path
+
+
+def try_to_write(folder: Path) -> None:
+    """OSError where a folder cannot be made, or nothing be written into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as stream:
+            stream.write(bytes(TRIED))
+    except OSError as error:
+        raise OSError(f"{folder}: {error.strerror or error}") from None
+
+
+def is_too_full(folder: Path, n_bytes: int) -> bool:
+    """Whether there is too little room for a training whose parameters take so many bytes."""
+    try:
+        return shutil.disk_usage(folder).free < COPIES * n_bytes
+    except OSError:
+        return False
+
+
+def started(start: Any) -> core.Training:
+    """The core's own process."""
+    from model_core.training.lab import Training as Client
+
+    return Client(start)
+
+
+def kept(client: core.Training, training: Training, folder: Path) -> ModelEntry:
+    """The model of a training that is over, written under a name of its own."""
+    from visualizer.lab_film import name_of
+    from visualizer.lenses.lab_words import plain
+    from visualizer.run import save_entry
+    from visualizer.state import Inputs
+
+    model, stem = client.model(), plain(training.subject.title)
+    folder.mkdir(parents=True, exist_ok=True)
+    number, path = 1, folder / f"{stem}.safetensors"
+    while path.exists():
+        number += 1
+        path = folder / f"{stem}-{number}.safetensors"
+    entry = ModelEntry(model, name_of(training), path)
+    save_entry(entry, Inputs(), path)
+    return entry
+
+
+def locked(path: Path) -> QLockFile | None:
+    """The mark that a program trains there; None where it cannot be set.
+
+    OSError where another one has set it.
+    """
+    lock = QLockFile(f"{path}.lock")
+    lock.setStaleLockTime(0)
+    # whoever only looks whether there is one holds it for a moment
+    if lock.tryLock(A_MOMENT):
+        return lock
+    if lock.error() == QLockFile.LockError.LockFailedError:
+        raise OSError(f"{path.name} is being trained in another window")
+    return None
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a program that runs trains there."""
+    lock = QLockFile(f"{path}.lock")
+    lock.setStaleLockTime(0)
+    if lock.tryLock(0):
+        lock.unlock()
+        return False
+    # where nothing can be written nobody trains
+    return lock.error() == QLockFile.LockError.LockFailedError
+
+
+def unfinished_in(folder: Path, without: Iterable[str] = ()) -> tuple[Unfinished, ...]:
+    """The trainings that can go on, the one saved last first; no others' that run just now.
+
+    without: places that are left out
+    """
+    from visualizer.lab_news import unfinished_at
+
+    files = [path for path in folder.glob("training-*.safetensors") if str(path) not in without]
+    free = (path for path in files if not is_locked(path))
+    found = [entry for path in free if (entry := unfinished_at(path)) is not None]
+    return tuple(sorted(found, key=lambda entry: entry.when, reverse=True)[:MOST_LISTED])
