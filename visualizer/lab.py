@@ -8,7 +8,6 @@ changes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from model_core.training.held_out import Evaluation
     from model_core.training.lab_data import DataSource, Facts
     from model_core.training.loop import Progress
-    from model_core.training.norms import LayerNorms
     from model_core.training.settings import Settings
 
 # What the lab has on show: the choice of data, a file that is looked at, the settings, a training.
@@ -48,8 +46,6 @@ class FileImport:
 
     look: as it would be read; None until that is known; report: of all its lines, once read
     suited: settings to start from, once read    refusal: why it cannot be read as wished
-    came: the step that one was at when it was chosen; before: the file that there was then
-    back: where the way back leads
     """
 
     path: str
@@ -58,9 +54,6 @@ class FileImport:
     report: CleaningReport | None = None
     suited: Settings | None = None
     refusal: str = ""
-    came: Step = "choose"
-    before: FileImport | None = None
-    back: Step = "choose"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +119,6 @@ class Training:
 
     steps: (n,11) the core's history, a row for each step so far
     snapshots: the pictures of the core's film, in order
-    began: the step at which it was begun, or gone on with: that of the first snapshot
-    watched: the pair to watch it by, see the core; n_held_out: pairs to measure on, once known
     layers, norm_rows: of the core's history too, (n,1+2L): a step, then two norms of each layer
     evaluations: those that are kept with their examples, in order
     """
@@ -141,7 +132,6 @@ class Training:
     steps: np.ndarray = field(default_factory=lambda: NO_STEPS)
     last: Progress | None = None
     evaluation: Evaluation | None = None
-    norms: tuple[LayerNorms, ...] = ()
     layers: tuple[str, ...] = ()
     norm_rows: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
     evaluations: tuple[Evaluation, ...] = ()
@@ -155,15 +145,11 @@ class Training:
     # the model as it was in the end, once it is over
     final: Any = None
     too_long: int = 0
-    began: int = 0
-    watched: tuple[str, str] | None = None
-    n_held_out: int | None = None
     n_parameters: int = 0
     n_bytes: int = 0
-    # after which step it was saved last, where ("" is nowhere), and every how many seconds
+    # after which step it was saved last, and where
     saved_step: int | None = None
     checkpoint: str = ""
-    save_seconds: float = 0.0
     # why it ended before its time, as the core says it, and what there is to know beyond that
     reason: str = ""
     details: str = ""
@@ -194,19 +180,6 @@ class Check:
 
 
 @dataclass(frozen=True, eq=False)
-class Unfinished:
-    """A training that can go on: where it lies, what it is of, how far it came, when it was saved.
-
-    when: seconds since 1970
-    """
-
-    path: Path
-    subject: Subject
-    step: int
-    when: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
 class Lab:
     """The one field of the view's state that the training lab has.
 
@@ -214,11 +187,7 @@ class Lab:
     marked: the one it is compared with, None the first
     attention, layer, head: whose attention the film shows, from 0; is_chosen: by the user
     shots: what snapshots make of the probe, for as long as it is this one
-    earlier: the probe before, and its expected output
-    refused: what was typed as a probe and cannot be one, the key of why, and its values
-    unfinished: trainings that were not ended and can go on, the one saved last first
-    used: the settings that were last on show, by source
-    home: where the way back from the settings leads
+    unfinished: a training that was not ended properly and can go on
     """
 
     step: Step = "choose"
@@ -235,12 +204,8 @@ class Lab:
     probe: str = ""
     expected: str | None = None
     shots: tuple[Shot, ...] = ()
-    earlier: tuple[str, str | None] = ("", None)
-    refused: tuple[str, str, dict[str, Any]] | None = None
     check: Check | None = None
-    unfinished: tuple[Unfinished, ...] = ()
-    used: dict[Any, Settings] = field(default_factory=dict)
-    home: Step = "choose"
+    unfinished: Any = None
     order: Order = field(default_factory=Order)
 
     @property

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visualizer.lab import Subject, Unfinished
+from visualizer.lab import Subject
 
 if TYPE_CHECKING:
     from model_core.training import lab as core
+
+
+@dataclass(frozen=True, eq=False)
+class Unfinished:
+    """A training that was not ended properly: where it lies, what it is of, how far it has come."""
+
+    path: Path
+    subject: Subject
+    step: int
 
 
 def unfinished_at(path: Path) -> Unfinished | None:
@@ -21,14 +31,13 @@ def unfinished_at(path: Path) -> Unfinished | None:
     from model_core.training.settings import Settings
 
     try:
-        when = path.stat().st_mtime
         saved, _ = latest_run(path)
         source = msgspec.convert(saved.description.source, DataSource)
         settings = msgspec.convert(saved.description.settings, Settings)
     except (ValueError, OSError):
         return None
     title = Path(source.path).name if isinstance(source, FileSource) else source.name
-    return Unfinished(path, Subject(source, title, settings), saved.position.step, when)
+    return Unfinished(path, Subject(source, title, settings), saved.position.step)
 
 
 def news(kind: str, event: Any) -> dict[str, Any]:
@@ -52,17 +61,11 @@ def _started(event: Any) -> dict[str, Any]:
         "n_bytes": 4 * count,
         "card": event.card,
         "too_long": event.too_long,
-        "began": event.step,
-        "watched": event.watched,
-        "n_held_out": event.n_held_out,
     }
 
 
 def _steps(event: Any) -> dict[str, Any]:
     values: dict[str, Any] = {"last": event.rows[-1]}
-    norms = [row.norms for row in event.rows if row.norms]
-    if norms:
-        values["norms"] = norms[-1]
     evaluations = [row.evaluation for row in event.rows if row.evaluation is not None]
     if evaluations:
         values["evaluation"] = evaluations[-1]
@@ -94,7 +97,6 @@ def standing(client: core.Training) -> dict[str, Any]:
         "seconds_a_step": client.seconds_per_step,
         "saved_step": client.saved_step,
         "checkpoint": client.start.checkpoint,
-        "save_seconds": client.start.save_seconds,
     }
     if client.film is not None:
         values |= {

@@ -16,6 +16,8 @@ LEAST_RATIO = 10.0
 TICKS = 5
 # The loss of a batch depends on how long its sentences are: so many are averaged.
 SMOOTHED = 25
+# Numbers outside are written with their power of ten.
+SMALLEST, LARGEST = 1e-4, 1e5
 
 
 def column(training: Training, name: str) -> np.ndarray:
@@ -44,28 +46,50 @@ def loss_chart(training: Training) -> Chart:
     x, loss = column(training, "step"), column(training, "loss")
     held_x, held = _measured(training, "held_out_loss")
     mean = running_mean(loss, SMOOTHED)
-    low, high, ticks = log_axis(np.concatenate([mean, held]))
-    lines = (
-        ChartLine(tr("lab.curve.train"), "encoder", x, loss, _now(loss, "{:.3f}"), faint=True),
-        ChartLine(tr("lab.curve.mean", n=SMOOTHED), "encoder", x, mean, _now(mean, "{:.3f}")),
+    guided_x, guided = _measured(training, "alignment_loss")
+    guided = running_mean(guided, SMOOTHED)
+    low, high, ticks = log_axis(np.concatenate([loss, held, guided]))
+    lines = [
+        ChartLine(tr("lab.curve.train"), "encoder", x, loss, _now(loss, 3), faint=True),
+        ChartLine(
+            tr("lab.curve.mean", n=SMOOTHED),
+            "encoder",
+            x,
+            mean,
+            _now(mean, 3),
+            brief=tr("lab.curve.mean.brief"),
+        ),
         ChartLine(
             tr("lab.curve.held_out"),
             "decoder",
             held_x,
             held,
-            _now(held, "{:.3f}"),
+            _now(held, 3),
+            brief=tr("lab.curve.held_out.brief"),
             dots=len(held) < 30,
         ),
-    )
+    ]
+    if guided.size:
+        lines.append(
+            ChartLine(
+                tr("lab.curve.alignment", n=SMOOTHED),
+                "accent",
+                guided_x,
+                guided,
+                _now(guided, 3),
+                brief=tr("lab.curve.alignment.brief"),
+            )
+        )
     return Chart(
         tr("lab.chart.loss"),
-        lines,
+        tuple(lines),
         ticks,
         low,
         high,
         last_step(training),
         training.step,
         log=True,
+        axis=tr("lab.chart.log"),
         key=("loss", *_key(training)),
     )
 
@@ -79,7 +103,7 @@ def exact_chart(training: Training) -> Chart:
     line = ChartLine(tr("lab.curve.exact"), "output", x, share, now, dots=len(share) < 30)
     ticks = tuple((n / 4, f"{25 * n}%") for n in range(5))
     return Chart(
-        tr("lab.chart.exact.none" if training.n_held_out == 0 else "lab.chart.exact"),
+        tr("lab.chart.exact"),
         (line,),
         ticks,
         0.0,
@@ -103,21 +127,21 @@ def rate_chart(training: Training) -> Chart:
             "encoder",
             x,
             norm,
-            _now(norm, "{:.2f}"),
+            _now(norm, 2),
             brief=tr("lab.curve.norm.brief"),
         ),
-        ChartLine(tr("lab.curve.clipped"), "decoder", x, clipped, _now(clipped, "{:.2f}")),
+        ChartLine(tr("lab.curve.clipped"), "decoder", x, clipped, _now(clipped, 2)),
         ChartLine(
             tr("lab.curve.rate"),
             "accent",
             x,
             rate,
-            f"{rate[-1]:.2e}" if rate.size else "",
+            scientific(float(rate[-1]), 2) if rate.size else "",
             most,
             tr("lab.curve.rate.brief"),
         ),
     )
-    right = tuple((n / 4, f"{most * n / 4:.3g}") for n in range(5)) if rate.size else ()
+    right = tuple((n / 4, three_digits(most * n / 4)) for n in range(5)) if rate.size else ()
     ticks = tuple((high * n / 4, three_digits(high * n / 4)) for n in range(5))
     return Chart(
         tr("lab.chart.rate"),
@@ -138,8 +162,8 @@ def _key(training: Training) -> tuple[object, ...]:
     return training.number, len(training.steps), training.total, training.step, tr("lab.chart.loss")
 
 
-def _now(values: np.ndarray, form: str) -> str:
-    return form.format(float(values[-1])) if len(values) else ""
+def _now(values: np.ndarray, places: int) -> str:
+    return fitting(float(values[-1]), places) if len(values) else ""
 
 
 def log_axis(values: np.ndarray) -> tuple[float, float, tuple[tuple[float, str], ...]]:
@@ -158,7 +182,9 @@ def log_axis(values: np.ndarray) -> tuple[float, float, tuple[tuple[float, str],
 
 
 def short(value: float) -> str:
-    """Two digits that tell: "4.0", "0.11", "0.0034"."""
+    """Two digits that tell: "4.0", "0.11", "0.0034", "6.2e11"."""
+    if not SMALLEST <= value < LARGEST:
+        return scientific(value)
     if value >= 9.95:
         return f"{value:,.0f}"
     places = max(1, 1 - math.floor(math.log10(value)))
@@ -166,8 +192,33 @@ def short(value: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """A number with three digits that tell, and all of those before the point."""
+    """A number with three digits that tell, and of larger ones all of those before the point,
+    as far as there is room for them.
+    """
+    if value and not SMALLEST <= abs(value) < LARGEST:
+        return scientific(value, 2)
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def fitting(value: float, places: int) -> str:
+    """A number with so many places behind the point, more of them where it takes that for two
+    digits that tell: "0.384", "0.0053", "1.2e-4", "6.2e11".
+    """
+    if value and not 1e-3 <= abs(value) < LARGEST:
+        return scientific(value)
+    if value and abs(value) < 10.0 ** (1 - places):
+        places = 1 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{places if abs(value) < 1000 else 0}f}"
+
+
+def scientific(value: float, places: int = 1) -> str:
+    """ "1.3e-3": digits and the power of ten; without zeros at the end if there are two places."""
+    if not math.isfinite(value):
+        return f"{value}"
+    mantissa, exponent = f"{value:.{places}e}".split("e")
+    if places > 1:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return f"{mantissa}e{int(exponent)}"
 
 
 def running_mean(values: np.ndarray, count: int) -> np.ndarray:

@@ -33,6 +33,7 @@ class Chart:
     """Curves over the steps of a training, 0 to `last`; `here` is the step they have come to.
 
     ticks: what is written beside the axis, and where; log: whether equal ratios take equal room
+    axis: what is said of the axis below it
     right: the same of a second axis at the right, from 0 to 1; each axis has its curves' colour
     then, `colours` of the left and of the right one
     key: equal for charts that look the same
@@ -46,6 +47,7 @@ class Chart:
     last: int
     here: int
     log: bool = False
+    axis: str = ""
     right: tuple[tuple[float, str], ...] = ()
     colours: tuple[str, str] = ("muted", "muted")
     key: tuple = ()

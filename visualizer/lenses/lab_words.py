@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,15 +21,14 @@ from visualizer.lab import (
 )
 from visualizer.lab_film import due_steps
 from visualizer.lab_film import task_name as task_name
-from visualizer.lenses.lab_charts import three_digits
+from visualizer.lenses.lab_charts import fitting, scientific, three_digits
 from visualizer.lenses.lab_form import bytes_text, duration_text
 from visualizer.lenses.lab_picture import Detail, Frame, NormBar, Sample
 from visualizer.lenses.token_labels import NOTHING, token_labels
 from visualizer.reasons import translated
 
-
-# Of what cannot be used so much is quoted.
-LONGEST_QUOTED = 30
+if TYPE_CHECKING:
+    from model_core.training.held_out import Evaluation
 
 
 def facts(training: Training) -> str:
@@ -71,7 +71,7 @@ def pace(training: Training) -> str:
     return " · ".join(parts)
 
 
-def line_below(training: Training, short: bool = False) -> str:
+def line_below(training: Training, short: bool = False) -> tuple[str, ...]:
     """Gradient norm, the size of the last measured update, the snapshots and their memory.
 
     short: for narrow places
@@ -80,11 +80,11 @@ def line_below(training: Training, short: bool = False) -> str:
     form = ".short" if short else ""
     last = training.last
     if last is not None:
-        norm, clipped = f"{last.gradient_norm:.2f}", f"{last.clipped_norm:.2f}"
+        norm, clipped = fitting(last.gradient_norm, 2), fitting(last.clipped_norm, 2)
         parts.append(tr(f"lab.below.norm{form}", norm=norm, clipped=clipped))
     ratio = update_ratio(training)
     if ratio is not None:
-        parts.append(tr(f"lab.below.update{form}", ratio=small_text(ratio)))
+        parts.append(tr(f"lab.below.update{form}", ratio=scientific(ratio)))
     if training.snapshots:
         parts.append(
             tr(
@@ -94,43 +94,17 @@ def line_below(training: Training, short: bool = False) -> str:
                 budget=bytes_text(training.budget),
             )
         )
-    if training.began and training.snapshots:
-        parts.append(tr("lab.below.since", n=f"{training.began:,}"))
-    if not training.is_over and training.config is not None:
-        parts.append(saving(training))
-    return " · ".join(parts)
-
-
-def saving(training: Training) -> str:
-    """When it was saved last, and how often it is."""
-    if not training.checkpoint:
-        return tr("lab.below.unsaved")
-    time = duration_text(training.save_seconds)
-    if training.saved_step is None:
-        return tr("lab.below.saves", time=time)
-    return tr("lab.below.saved", n=f"{training.saved_step:,}", time=time)
-
-
-def refusal(text: str, key: str, values: dict[str, object]) -> str:
-    """Why what was typed cannot be what the film is of."""
-    shown = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1]}…"
-    reason = translated(str(values.get("reason", "")))
-    return tr(key, **{**values, "text": shown, "reason": reason})
+    return tuple(parts)
 
 
 def update_ratio(training: Training) -> float | None:
     """The norm of the last measured update over that of all parameters."""
-    rows = training.norms
+    measured = norms_at(training, None)
+    rows = () if measured is None else measured[1]
     parameters = sum(row.parameters**2 for row in rows) ** 0.5
     if not parameters:
         return None
     return float(sum(row.update**2 for row in rows) ** 0.5 / parameters)
-
-
-def small_text(value: float) -> str:
-    """ "1.3e-3": two digits and the power of ten."""
-    mantissa, exponent = f"{value:.1e}".split("e")
-    return f"{mantissa}e{int(exponent)}"
 
 
 def said(reason: str) -> str:
@@ -256,20 +230,53 @@ def layer_name(name: str, count_from: int) -> str:
     return tr(key) if has(key) else name
 
 
-def norm_bars(training: Training, count_from: int) -> tuple[NormBar, ...]:
-    """The norms of every layer and of its last measured update."""
+class Norms(NamedTuple):
+    """The norms of a layer's parameters and of an update."""
+
+    layer: str
+    parameters: float
+    update: float
+
+
+def norms_at(training: Training, step: int | None) -> tuple[int, tuple[Norms, ...]] | None:
+    """The norms that were measured last up to a step, or first behind it, and after which step;
+    None for the step takes the newest. None where there are none.
+    """
+    rows = training.norm_rows
+    if not len(rows):
+        return None
+    wish = np.inf if step is None else step
+    row = rows[max(int(np.searchsorted(rows[:, 0], wish, side="right")) - 1, 0)]
+    pairs = zip(training.layers, row[1:].reshape(-1, 2).tolist(), strict=True)
+    return int(row[0]), tuple(Norms(name, *pair) for name, pair in pairs)
+
+
+def norm_bars(measured: Iterable[Norms], count_from: int) -> tuple[NormBar, ...]:
+    """The norms of every layer and of an update of it."""
     bars = []
-    for row in training.norms:
+    for row in measured:
         ratio = row.update / row.parameters if row.parameters else 0.0
-        texts = (three_digits(row.parameters), three_digits(row.update), small_text(ratio))
+        texts = (three_digits(row.parameters), three_digits(row.update), scientific(ratio))
         name = layer_name(row.layer, count_from)
         bars.append(NormBar(name, row.parameters, row.update, texts))
     return tuple(bars)
 
 
-def samples(training: Training) -> tuple[Sample, ...]:
-    """Held-out examples as the last evaluation decoded them."""
-    if training.evaluation is None:
-        return ()
-    shown = training.evaluation.shown
+def evaluation_at(training: Training, step: int | None) -> Evaluation | None:
+    """The last evaluation up to a step, or the first one behind it; None takes the newest."""
+    known = training.evaluations or (() if training.evaluation is None else (training.evaluation,))
+    before = [done for done in known if step is None or done.step <= step]
+    return before[-1] if before else known[0] if known else None
+
+
+def samples(evaluation: Evaluation | None) -> tuple[Sample, ...]:
+    """Held-out examples as an evaluation decoded them."""
+    shown = () if evaluation is None else evaluation.shown
     return tuple(Sample(s.source, s.expected, s.output, s.is_right) for s in shown)
+
+
+def at_step(words: str, step: int | None) -> str:
+    """The heading of a column, with the step that a table is of."""
+    if step is None:
+        return words
+    return f"{words} · {tr('lab.film.step', n=f'{step:,}')}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QStackedLayout,
     QVBoxLayout,
     QWidget,
@@ -15,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from visualizer import fonts, lab_orders
 from visualizer.i18n import tr
-from visualizer.lab import Lab, shown_step, snapshot_steps
+from visualizer.lab import Lab, Training, shown_step, snapshot_steps
 from visualizer.lenses import lab_words
 from visualizer.pages.train_file import Picker
 from visualizer.state import ViewState
@@ -24,13 +26,29 @@ from visualizer.widgets.controls import card, push_button
 from visualizer.widgets.film_detail import FilmDetail
 from visualizer.widgets.film_pair import FilmPair
 from visualizer.widgets.film_strip import FilmStrip, Scrubber
-from visualizer.widgets.lab_tables import NormTable, SampleTable
-from visualizer.widgets.probe_field import ProbeField
+from visualizer.widgets.lab_tables import LINE, NormTable, SampleTable
 from visualizer.widgets.section_switch import SectionSwitch
 
 VIEWS = ("film", "pair", "tables")
 # Shares of the width: of the strip and of the frame that is looked at.
 SHARES = (58, 42)
+
+
+# So many lines of the tables are below the film at least.
+LEAST_LINES = 5
+WITHOUT_LIMIT = 2**24 - 1
+
+
+class Resized(QWidget):
+    """Tells when its size has changed, once those in it have theirs."""
+
+    resized = Signal()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()
+        self.resized.emit()
 
 
 class FilmPart(QWidget):
@@ -44,10 +62,8 @@ class FilmPart(QWidget):
         self.store = store
         em = self.em = fonts.em(self.font())
         self.switch = SectionSwitch()
-        self.probe, self.wrong = ProbeField(), QLabel()
-        self.wrong.setProperty("role", "error")
-        self.wrong.setTextFormat(Qt.TextFormat.PlainText)
-        self.wrong.hide()
+        self.probe = QLineEdit()
+        self.probe.setProperty("kind", "target")
         self.probe_label = QLabel()
         self.probe_label.setProperty("role", "muted")
         self.site, self.head = Picker(), Picker()
@@ -71,13 +87,13 @@ class FilmPart(QWidget):
         head.addWidget(self.open)
         head.addWidget(self.save)
         column.addLayout(head)
-        column.addWidget(self.wrong)
         frame, inside = card(self)
         inside.setSpacing(round(0.4 * em))
         self.stack = QStackedLayout()
         inside.addLayout(self.stack, 1)
         self.below = self._made_tables(1)
-        self.stack.addWidget(self._made_film())
+        self.film = self._made_film()
+        self.stack.addWidget(self.film)
         self.stack.addWidget(self.pair)
         self.stack.addWidget(self._made_tables(0))
         inside.addWidget(self.scrubber)
@@ -97,21 +113,22 @@ class FilmPart(QWidget):
         self.strip.frameMarked.connect(self._on_mark)
         self.strip.frameOpened.connect(self._on_open_frame)
         self.scrubber.moved.connect(self._on_step)
-        self.probe.taken.connect(self._on_probe)
-        self.probe.givenUp.connect(self._on_given_up)
-        self.probe.textChanged.connect(self._on_typed)
+        self.probe.returnPressed.connect(self._on_probe)
         self.site.picked.connect(self._on_site)
         self.head.picked.connect(self._on_head)
         self.open.clicked.connect(self._on_open)
         self.save.clicked.connect(self._on_save)
         self.swap.clicked.connect(self._on_swap)
+        self.probe.installEventFilter(self)
 
-    def _made_film(self) -> QWidget:
+    def _made_film(self) -> Resized:
         """The strip with what has room below it, and at the right the frame that is looked at."""
-        both, left = QWidget(self), QVBoxLayout()
+        both, left = Resized(self), QVBoxLayout()
+        both.resized.connect(self._fit_tables)
         row = QHBoxLayout(both)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(round(1.6 * self.em))
+        left.setSpacing(round(0.6 * self.em))
         left.addWidget(self.strip, 3)
         left.addWidget(self.below, 2)
         row.addLayout(left, SHARES[0])
@@ -123,12 +140,13 @@ class FilmPart(QWidget):
         row = QHBoxLayout(both)
         row.setContentsMargins(0, round(0.2 * self.em), 0, 0)
         row.setSpacing(round(2 * self.em))
-        row.addWidget(self.samples[number], 1)
-        row.addWidget(self.norms[number], 1)
+        # where they have the page to themselves there are examples enough to fill it
+        row.addWidget(self.samples[number], 1 if number else 3)
+        row.addWidget(self.norms[number], 1 if number else 2)
         return both
 
     def retranslate(self) -> None:
-        self._label_probe()
+        self.probe_label.setText(tr("lab.probe"))
         self.probe.setAccessibleName(tr("lab.probe"))
         self.probe.setToolTip(tr("lab.probe.tip"))
         self.site.setToolTip(tr("lab.film.site.tip"))
@@ -139,9 +157,15 @@ class FilmPart(QWidget):
             button.setToolTip(tr(f"lab.film.{name}.tip"))
         self.scrubber.describe(tr("lab.film.scrubber"))
 
-    def set_roomy(self, roomy: bool) -> None:
-        """Whether there is room for the tables below the film."""
+    def _fit_tables(self) -> None:
+        """The tables are below the film where it leaves them room; it takes no more than it needs
+        then.
+        """
+        wished = round(self.strip.wished_height())
+        spare = self.film.height() - wished - round(0.6 * self.em)
+        roomy = spare >= (LEAST_LINES + 1) * LINE * self.em
         self.below.setVisible(roomy)
+        self.strip.setMaximumHeight(wished if roomy else WITHOUT_LIMIT)
 
     def draw(self, state: ViewState) -> None:
         lab, training = state.lab, state.lab.training
@@ -150,35 +174,39 @@ class FilmPart(QWidget):
         titles = tuple(tr(f"lab.view.{name}") for name in VIEWS)
         steps = snapshot_steps(lab)
         known = lab_words.nearest(lab_words.known_steps(lab) or steps, shown_step(lab))
-        # the other two say it beside their pictures
-        told = known is not None and lab.view == "tables"
-        self.switch.set_titles(titles, here, tr("lab.film.step", n=f"{known:,}") if told else "")
-        wide = self.switch.title_rect(len(VIEWS) - 1).right() + (7 * self.em if told else 0)
-        self.switch.setFixedWidth(math.ceil(wide))
+        self.switch.set_titles(titles, here)
+        self.switch.setFixedWidth(math.ceil(self.switch.title_rect(len(VIEWS) - 1).right()))
         self.stack.setCurrentIndex(here)
-        self.scrubber.setVisible(lab.view != "tables")
         if lab.view == "film":
             self._draw_frames(lab)
         elif lab.view == "pair":
             pair = lab_words.pair(lab)
             expected = lab_words.expected_words(pair[0]) if pair else ""
             words = tr("lab.pair.difference"), tr("lab.pair.empty"), tr("lab.detail.cell")
-            self.pair.set_pair(pair, *words, expected)
+            self.pair.set_pair(pair, *words, expected, tr("lab.pair.rows"))
         self.swap.setVisible(lab.view == "pair")
         self.scrubber.set_steps(steps, known or 0)
         self._draw_choices(state)
-        samples = lab_words.samples(training)
-        heads = (tr("lab.sample.source"), tr("lab.sample.expected"), tr("lab.sample.output"))
-        bars = lab_words.norm_bars(training, state.count_from)
-        titles4 = tuple(tr(f"lab.norm.{n}") for n in ("layer", "parameters", "update", "ratio"))
-        # nothing is to come any more once it is over
-        late = ".over" if training.is_over else ""
-        late_sample = ".none" if training.n_held_out == 0 else late
-        for samples_table, norm_table in zip(self.samples, self.norms, strict=True):
-            samples_table.set_samples(samples, heads, tr(f"lab.sample.empty{late_sample}"))
-            norm_table.set_norms(bars, titles4, tr(f"lab.norm.empty{late}"))  # type: ignore[arg-type]
+        self._draw_tables(lab, training, state.count_from)
         self.open.setEnabled(known is not None)
         self.save.setEnabled(known is not None)
+
+    def _draw_tables(self, lab: Lab, training: Training, count_from: int) -> None:
+        """What was measured last up to the step that is looked at; the headings say when."""
+        done = lab_words.evaluation_at(training, lab.shown)
+        measured = lab_words.norms_at(training, lab.shown)
+        samples = lab_words.samples(done)
+        source = lab_words.at_step(tr("lab.sample.source"), None if done is None else done.step)
+        heads = (source, tr("lab.sample.expected"), tr("lab.sample.output"))
+        step, norms = (None, ()) if measured is None else measured
+        bars = lab_words.norm_bars(norms, count_from)
+        layer = lab_words.at_step(tr("lab.norm.layer"), step)
+        titles = (layer, tr("lab.norm.parameters"), tr("lab.norm.update"), tr("lab.norm.ratio"))
+        # nothing is to come any more once it is over
+        late = ".over" if training.is_over else ""
+        for samples_table, norm_table in zip(self.samples, self.norms, strict=True):
+            samples_table.set_samples(samples, heads, tr(f"lab.sample.empty{late}"))
+            norm_table.set_norms(bars, titles, tr(f"lab.norm.empty{late}"))
 
     def _draw_frames(self, lab: Lab) -> None:
         frames = lab_words.frames(lab, self.strip.room_for())
@@ -189,18 +217,19 @@ class FilmPart(QWidget):
 
     def _waiting(self, lab: Lab) -> str:
         training = lab.training
-        if training is not None and training.is_over and not training.snapshots:
-            return tr("lab.film.nothing")
-        if training is not None and training.snapshots and not lab.probe:
-            return tr("lab.film.none")
+        if training is not None and training.is_over:
+            if not training.snapshots:
+                return tr("lab.film.nothing")
+            if not lab.probe:
+                return tr("lab.film.none")
         return tr("lab.film.waiting")
 
     def _draw_choices(self, state: ViewState) -> None:
         lab = state.lab
         config = lab.training.config if lab.training is not None else None
-        self.probe.set_current(lab.probe)
-        self._label_probe()
-        self._draw_refusal(lab)
+        if not self.probe.hasFocus():
+            self.probe.setText(lab.probe)
+            self.probe.setCursorPosition(0)
         for picker in (self.site, self.head):
             picker.setVisible(config is not None)
         if config is None:
@@ -236,33 +265,9 @@ class FilmPart(QWidget):
         self.store.dispatch(lab_orders.show_step, step)
         self.store.dispatch(lab_orders.open_shown)
 
-    def _on_probe(self, text: str) -> None:
-        """Another sentence; the field is left once the film is of it."""
-        state = self.store.dispatch(lab_orders.set_probe, text)
-        if state.lab.refused is None and self.probe.hasFocus():
-            self.left.emit()
-
-    def _on_given_up(self) -> None:
-        self.store.dispatch(lab_orders.forget_refusal)
+    def _on_probe(self) -> None:
+        self.store.dispatch(lab_orders.set_probe, self.probe.text())
         self.left.emit()
-
-    def _on_typed(self, text: str) -> None:
-        self._label_probe()
-        if self.probe.is_edited:
-            self.store.dispatch(lab_orders.forget_refusal)
-
-    def _label_probe(self) -> None:
-        """As long as the film is not of what is typed, how it will be."""
-        role = "accent" if self.probe.is_edited else "muted"
-        self.probe_label.setText(tr("lab.probe.enter" if role == "accent" else "lab.probe"))
-        if self.probe_label.property("role") != role:
-            self.probe_label.setProperty("role", role)
-            self.probe_label.style().polish(self.probe_label)
-
-    def _draw_refusal(self, lab: Lab) -> None:
-        words = "" if lab.refused is None else lab_words.refusal(*lab.refused)
-        self.wrong.setText(words)
-        self.wrong.setVisible(bool(words))
 
     def _on_site(self, place: tuple[str, int]) -> None:
         self.store.dispatch(lab_orders.set_attention, place[0])
@@ -281,3 +286,12 @@ class FilmPart(QWidget):
 
     def _on_swap(self) -> None:
         self.store.dispatch(lab_orders.swap_marked)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Escape in the field of the probe puts back what it was and leaves it."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Escape:
+                self.probe.setText(self.store.state.lab.probe)
+                self.left.emit()
+                return True
+        return False

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from visualizer import fonts, lab_actions, lab_orders, lab_unfinished, step_actions, trail
+from visualizer import fonts, lab_actions, lab_orders, step_actions, trail
 from visualizer.i18n import tr
 from visualizer.lab import Lab, Training, shown_step
 from visualizer.lenses import lab_charts, lab_words
@@ -18,13 +16,10 @@ from visualizer.pages.train_film import FilmPart
 from visualizer.state import Notice, ViewState
 from visualizer.store import Store
 from visualizer.widgets.breadcrumb import Breadcrumb
-from visualizer.widgets.controls import Note, card, push_button
+from visualizer.widgets.controls import card, push_button
 from visualizer.widgets.lab_chart import LabChart
+from visualizer.widgets.parts_note import PartsNote
 
-# From this height on, in parts of the font's size, the tables have a place below the film.
-ROOMY = 54.0
-# From this width on the line at the right is written out.
-WIDE = 84.0
 # Shares of the height: of the curves and of what lies below them.
 SHARES = (38, 62)
 
@@ -45,24 +40,17 @@ class TrainingPart(QWidget):
         self.reason = QLabel()
         self.reason.setProperty("role", "error")
         self.reason.setWordWrap(True)
-        # goes on with a training that has failed, from where it was saved
-        self.again = push_button()
-        self.again.hide()
-        self.change = push_button()
         self.pause = push_button(kind="primary")
         self.batch, self.stop, self.check, self.export, self.anew = (
             push_button() for _ in range(5)
         )
         self.glass = push_button()
-        self.line = Note()
+        self.line = PartsNote()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(round(0.45 * em))
         column.addWidget(self.heading)
-        why = QHBoxLayout()
-        why.addWidget(self.reason, 1)
-        why.addWidget(self.again)
-        column.addLayout(why)
+        column.addWidget(self.reason)
         row = QHBoxLayout()
         row.setSpacing(round(0.9 * em))
         for chart in self.charts:
@@ -77,9 +65,7 @@ class TrainingPart(QWidget):
         self.pause.clicked.connect(self._on_pause)
         self.batch.clicked.connect(partial(self._order, "one_batch"))
         self.glass.clicked.connect(self._on_glass)
-        self.stop.clicked.connect(self._on_stop)
-        self.again.clicked.connect(self._on_again)
-        self.change.clicked.connect(self._on_change)
+        self.stop.clicked.connect(partial(self._order, "stop"))
         self.check.clicked.connect(self._on_check)
         self.export.clicked.connect(self.exportWanted)
         self.anew.clicked.connect(self._on_anew)
@@ -97,21 +83,20 @@ class TrainingPart(QWidget):
             self.stop,
             self.check,
             self.export,
-            self.change,
             self.anew,
         ):
             inside.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        inside.addStretch(1)
-        inside.addWidget(self.line)
+        inside.addWidget(self.line, 1)
+        self.commands = inside
         return frame
 
     def retranslate(self) -> None:
         for button, name in (
             (self.batch, "batch"),
             (self.glass, "glass"),
+            (self.stop, "stop"),
             (self.check, "check"),
             (self.export, "export"),
-            (self.change, "change"),
             (self.anew, "anew"),
         ):
             button.setText(tr(f"lab.command.{name}"))
@@ -135,23 +120,15 @@ class TrainingPart(QWidget):
         self.film.draw(state)
         self.glass.setEnabled(step_actions.paused_training(state) is not None)
         self._draw_commands(lab, training, state.notice)
-        self._fit(training)
-        self.line.setToolTip(lab_words.line_below(training))
-
-    def _fit(self, training: Training) -> None:
-        """What there is more or less of with the room."""
-        self.film.set_roomy(self.height() >= ROOMY * self.em)
-        self.line.set_text(lab_words.line_below(training, self.width() < WIDE * self.em))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        training = self.store.state.lab.training
-        if training is not None:
-            self._fit(training)
-        super().resizeEvent(event)
+        told = lab_words.line_below(training)
+        self.line.set_wordings(told, lab_words.line_below(training, short=True))
+        self.line.setToolTip(" · ".join(told))
+        # no button is painted in the room that its former words took
+        self.commands.activate()
 
     def _draw_commands(self, lab: Lab, training: Training, notice: Notice | None) -> None:
         # as long as the window's notice says it there is no need to say it twice
-        is_said = notice is not None and notice.key.startswith(lab_unfinished.FAILED)
+        is_said = notice is not None and notice.key == "error.training"
         said = [lab_words.said(training.reason)] if training.reason and not is_said else []
         said += check_lines(lab.check)
         self.reason.setText("\n".join(said))
@@ -160,10 +137,6 @@ class TrainingPart(QWidget):
         if self.reason.property("role") != role:
             self.reason.setProperty("role", role)
             self.reason.style().polish(self.reason)
-        saved = any(str(entry.path) == training.checkpoint for entry in lab.unfinished)
-        can_go_on = training.status == "failed" and saved and not is_said
-        self.again.setVisible(can_go_on and training.final is None)
-        self.again.setText(tr("lab.unfinished.resume"))
         paused, over = training.status == "paused", training.is_over
         going = training.status in ("running", "paused")
         if over:
@@ -177,12 +150,7 @@ class TrainingPart(QWidget):
             self.pause.setEnabled(going)
         self.batch.setEnabled(going)
         self.glass.setVisible(paused)
-        unkept = lab_orders.is_unkept(training)
-        key = "lab.command.keep" if unkept else "lab.command.stop"
-        self.stop.setText(tr(key))
-        self.stop.setToolTip(tr(f"{key}.tip"))
-        self.stop.setEnabled(going or unkept)
-        self.anew.setToolTip(tr(f"lab.command.anew.tip{'.over' if over else ''}"))
+        self.stop.setEnabled(going)
         self.check.setEnabled(bool(training.snapshots))
         self.export.setEnabled(bool(len(training.steps)))
 
@@ -197,22 +165,6 @@ class TrainingPart(QWidget):
             self.store.dispatch(lab_orders.open_final)
         else:
             self.store.dispatch(lab_orders.toggle_pause)
-
-    def _on_stop(self) -> None:
-        """Of a training that is over there is at most the model that could not be kept."""
-        training = self.store.state.lab.training
-        if training is not None and training.is_over:
-            self.store.dispatch(lab_orders.keep)
-        else:
-            self._order("stop")
-
-    def _on_again(self) -> None:
-        training = self.store.state.lab.training
-        if training is not None:
-            self.store.dispatch(lab_unfinished.take_up, Path(training.checkpoint))
-
-    def _on_change(self) -> None:
-        self.store.dispatch(lab_actions.change_settings)
 
     def _on_glass(self) -> None:
         """The step that one batch more would be, laid open; the way back leads here."""

@@ -68,6 +68,12 @@ class FilmStrip(PointedCanvas):
         wide = self.width() / self.em
         return min(max(int((wide + GAP - 0.8) / (LEAST_FRAME + GAP)), FEWEST), MOST)
 
+    def wished_height(self) -> float:
+        """With as many frames as there is room for, each as high as wide."""
+        em, count = self.em, self.room_for()
+        wide = (self.width() - (count - 1) * GAP * em - 0.8 * em) / count
+        return (ABOVE + BELOW) * em + wide
+
     def relayout(self) -> None:
         if self._count != self.room_for():
             self._count = self.room_for()

@@ -124,6 +124,10 @@ class LabChart(Canvas):
             write(painter, place, text, small, getattr(theme, chart.colours[1]), LEFT)
         foot = QRectF(plot.left(), plot.bottom() + 0.2 * em, plot.width(), 1.2 * em)
         write(painter, foot, "0", small, theme.muted, LEFT)
+        if chart.axis:
+            place = QRectF(0, foot.top(), plot.left() - 0.7 * em, foot.height())
+            write(painter, place, chart.axis, small, theme.muted, RIGHT)
+            self.links.add(place, chart.axis, small, right=True)
         write(painter, foot, f"{chart.last:,}", small, theme.muted, RIGHT)
 
     def _draw_line(self, painter: QPainter, line: ChartLine) -> None:
@@ -132,7 +136,8 @@ class LabChart(Canvas):
         places = self.places(line)
         colour = QColor(getattr(self.theme, line.colour))
         if line.faint:
-            colour.setAlphaF(0.16)
+            # through which nothing shines: that takes fifty times as long to paint
+            colour = mixed(colour, QColor(self.theme.surface), 0.22)
         wide = 1.2 if line.faint else 1.7
         ratio = self.devicePixelRatioF()
         if len(places) > DENSE * self.plot_rect().width() * ratio:
@@ -154,7 +159,8 @@ class LabChart(Canvas):
     def _draw_legend(self, painter: QPainter, chart: Chart) -> None:
         """Names and newest values below the heading, where no curve runs."""
         em, theme = self.em, self.theme
-        texts = [f"{line.label} {line.now}".rstrip() for line in chart.lines]
+        lines = chart.lines
+        texts = [f"{line.label} {line.now}".rstrip() for line in lines]
         room = self.width() - 2.0 * em
         dash, gap = 0.9 * em, 0.9 * em
         small = self.face(fonts.SMALL)
@@ -162,16 +168,21 @@ class LabChart(Canvas):
             sum(map(small.width, texts)) + len(texts) * (dash + 0.3 * em) + (len(texts) - 1) * gap
         )
         if used > room:
-            texts = [f"{line.brief or line.label} {line.now}".rstrip() for line in chart.lines]
             small, dash, gap = self.face(0.76), 0.5 * em, 0.5 * em
-            used = sum(map(small.width, texts)) + len(texts) * (dash + 0.8 * em) - gap
+            # a faint curve has its colour from another one, and can do without a name
+            for some in (chart.lines, tuple(line for line in chart.lines if not line.faint)):
+                lines = some
+                texts = [f"{line.brief or line.label} {line.now}".rstrip() for line in lines]
+                used = sum(map(small.width, texts)) + len(texts) * (dash + 0.8 * em) - gap
+                if used <= room:
+                    break
         share = min(1.0, room / max(used, 1.0))
         x = 1.0 * em
-        for line, text in zip(chart.lines, texts, strict=True):
+        for line, text in zip(lines, texts, strict=True):
             colour = QColor(getattr(theme, line.colour))
             middle = 2.65 * em
             if line.faint:
-                colour.setAlphaF(0.35)
+                colour = mixed(colour, QColor(theme.surface), 0.35)
             painter.setPen(QPen(colour, 2.0))
             painter.drawLine(QPointF(x, middle), QPointF(x + dash, middle))
             x += dash + 0.3 * em
@@ -211,6 +222,12 @@ class LabChart(Canvas):
     def leaveEvent(self, event: object) -> None:
         self._pointed = None
         self.update()
+
+
+def mixed(colour: QColor, ground: QColor, share: float) -> QColor:
+    """So much of a colour on a ground."""
+    pairs = zip(colour.getRgb()[:3], ground.getRgb()[:3], strict=True)
+    return QColor(*(round(share * c + (1 - share) * g) for c, g in pairs))
 
 
 def pointed_texts(chart: Chart, step: int) -> list[tuple[str, str]]:
