@@ -32,6 +32,8 @@ TARGET_NAMES = (
 )
 # A file is of a format when this share of its first lines is.
 ENOUGH = 0.9
+# A longer first cell is no name of a column.
+LONGEST_NAME = 40
 # Tabs and braces are no punctuation: it is when that share of them is, and the rest is left out.
 MOST = 0.5
 # More lines than these in one pair of quotation marks mean that one of the marks is missing.
@@ -61,7 +63,7 @@ def guess_format(
         return None
     if _share(filled, lambda text: isinstance(_json(text), dict | list)) > MOST:
         return "jsonl", ""
-    if ending == ".csv" and (delimiter := _delimiter(filled)):
+    if ending == ".csv" and (delimiter := _delimiter(filled) or _of_header(filled[0])):
         return "csv", delimiter
     if _share(filled, lambda text: "\t" in text) > MOST:
         return "tsv", "\t"
@@ -102,6 +104,11 @@ def _delimiter(texts: Sequence[str]) -> str | None:
     return found
 
 
+def _of_header(text: str) -> str | None:
+    """What parts the names of columns in a first line, whatever the others have."""
+    return next((mark for mark in (*DELIMITERS, "\t") if is_header(text.split(mark))), None)
+
+
 def usual_width(rows: Sequence[Sequence[str]]) -> int:
     """The number of cells that most rows have."""
     counts = Counter(len(row) for row in rows)
@@ -135,7 +142,7 @@ def is_unlike(rows: Sequence[Sequence[str]]) -> bool:
     first, rest = [cell.strip() for cell in rows[0]], rows[1:]
     if not rest or len(first) < 2 or not all(first) or len(set(first)) < len(first):
         return False
-    if any(cell.isdecimal() for cell in first):
+    if any(len(cell) > LONGEST_NAME or not any(map(str.isalpha, cell)) for cell in first):
         return False
     columns = list(zip(*(row for row in rest if len(row) == len(first)), strict=True))
     if not columns or any(cell in column for cell, column in zip(first, columns, strict=True)):
@@ -149,7 +156,7 @@ def is_unlike(rows: Sequence[Sequence[str]]) -> bool:
         return True
     # one side is in letters of another script than its name, or names are capitalised
     for cell, column in zip(first, columns, strict=True):
-        if cell.isascii() and sum(not _is_latin(text) for text in column) > ENOUGH * len(column):
+        if cell.isascii() and sum(map(_is_foreign, column)) > ENOUGH * len(column):
             return len(rest) > 2
     texts = [text for column in columns for text in column]
     lower = sum(text[:1].islower() for text in texts) > ENOUGH * len(texts)
@@ -166,8 +173,10 @@ def _is_numbered(rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _is_latin(text: str) -> bool:
-    return any("a" <= letter.lower() <= "\u024f" for letter in text)
+def _is_foreign(text: str) -> bool:
+    """Whether the letters of a text are none of Latin ones."""
+    letters = [letter for letter in text if letter.isalpha()]
+    return bool(letters) and not any(letter.lower() <= "\u024f" for letter in letters)
 
 
 def _plain(name: str) -> str:

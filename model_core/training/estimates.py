@@ -10,7 +10,7 @@ import numpy as np
 
 from model_core.parameters import parameter_count
 from model_core.training.batching import Example, epoch, n_batches
-from model_core.training.held_out import BATCH_SIZE as MEASURED
+from model_core.training.held_out import rows_at_a_time
 from model_core.training.lab_data import Facts, Prepared
 from model_core.training.loop import Trainer
 from model_core.training.settings import Settings
@@ -88,7 +88,8 @@ def _measured(settings: Settings, facts: Facts) -> int:
         return 0
     config = settings.sized(facts.n_source_tokens, facts.n_target_tokens)
     _, sources, targets = largest_batch(settings, facts)
-    return tape_bytes(config, Dropout(), (min(MEASURED, facts.n_held_out), sources, targets))
+    rows = min(rows_at_a_time(max(sources, targets)), facts.n_held_out)
+    return tape_bytes(config, Dropout(), (rows, sources, targets))
 
 
 def largest_batch(settings: Settings, facts: Facts) -> tuple[int, int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -43,6 +44,8 @@ MOST_BYTES = 128 * 2**20
 LONGEST_TEXT = 1_000
 LINES_LOOKED_AT = 200
 ROWS_SHOWN = 5
+COLUMNS_SHOWN = 8
+LONGEST_SHOWN = 30
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -183,6 +186,12 @@ def check_few(path: PathLike, encoding: str, foreign: int, lines: int, first: in
         )
 
 
+def shown_columns(names: Sequence[str]) -> str:
+    """The first names of columns, none longer than a sentence can bear."""
+    shown = [name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…" for name in names]
+    return ", ".join(shown[:COLUMNS_SHOWN]) + (", …" if len(shown) > COLUMNS_SHOWN else "")
+
+
 def check_choices(looks: Look) -> None:
     """UndecidedError where somebody has to choose."""
     if not looks.encoding_is_sure:
@@ -195,7 +204,7 @@ def check_choices(looks: Look) -> None:
             f"--encoding {looks.encoding}",
         )
     if looks.is_open:
-        names = ", ".join(looks.columns)
+        names = shown_columns(looks.columns)
         raise undecided(
             looks.path,
             f"has {len(looks.columns)} columns ({names}), and nothing says which two are meant",
@@ -287,7 +296,7 @@ def _place(path: PathLike, name: str, names: tuple[str, ...]) -> int:
         return alike[0]
     if name.isdecimal() and 1 <= int(name) <= len(names):
         return int(name) - 1
-    raise DataFileError(path, f"has no column {name!r}", f"one of {', '.join(names)}")
+    raise DataFileError(path, f"has no column {name!r}", f"one of {shown_columns(names)}")
 
 
 def _without_pairs(path: PathLike, lines: list[Line], separator: str = "") -> DataFileError:

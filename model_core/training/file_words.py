@@ -13,6 +13,7 @@ from model_core.tokenizers import UNKNOWN_ID
 from model_core.training.batching import Example
 from model_core.training.cleaning import counted
 from model_core.training.data_files import Look
+from model_core.training.file_look import shown_columns
 from model_core.training.held_out import Evaluation
 from model_core.training.lab_run import LabRun
 from model_core.training.settings import FIELDS, SettingField, named_type
@@ -21,7 +22,6 @@ from model_core.training.text_files import shown_encoding
 FORMAT_NAMES = {"tsv": "tab-separated (TSV)", "csv": "CSV", "jsonl": "JSON lines", "lines": "lines"}
 # A loss that is no more than so much below the one of guessing is no better.
 MUCH_BELOW = 0.98
-SHOWN_COLUMNS = 8
 
 
 def recognised(look: Look) -> Iterator[str]:
@@ -30,22 +30,18 @@ def recognised(look: Look) -> Iterator[str]:
     between = f" with {mark}" if look.separator and look.format != "tsv" else ""
     yield (
         f"read as {FORMAT_NAMES[look.format]}{between} in {shown_encoding(look.encoding)}: "
-        f"column {look.source} -> column {look.target}"
+        f"column {shown_columns([look.source])} -> column {shown_columns([look.target])}"
     )
     if look.format in ("tsv", "csv"):
-        first = "names the columns" if look.header else "is a pair"
-        guess = (
-            "" if look.header_is_sure else f" (a guess; --header {_other(look.header)} denies it)"
-        )
-        yield f"the first line {first}{guess}"
+        first = "is a pair"
+        if look.header:
+            first = "names the columns"
+            if not look.header_is_sure:
+                first += ", it seems (if it is a pair: --header no)"
+        yield f"the first line {first}"
     others = [name for name in look.columns if name not in (look.source, look.target)]
     if others:
-        more = ", …" if len(others) > SHOWN_COLUMNS else ""
-        yield f"other columns, not used: {', '.join(others[:SHOWN_COLUMNS])}{more}"
-
-
-def _other(header: bool) -> str:
-    return "no" if header else "yes"
+        yield f"other columns, not used: {shown_columns(others)}"
 
 
 def chosen(training: LabRun) -> Iterator[str]:

@@ -17,6 +17,8 @@ BATCH_SIZE = 64
 # So many examples give the loss, so many of these are decoded: an evaluation stays below a second.
 LOSS_EXAMPLES = 256
 DECODED_EXAMPLES = 64
+# Of texts longer than this fewer at a time, for attention takes room and time by its square.
+USUAL_LENGTH = 128
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ class Evaluation:
         return self.exact / max(1, self.decoded)
 
 
+def rows_at_a_time(longest: int) -> int:
+    """How many texts of so many tokens are measured in one batch."""
+    return max(1, min(BATCH_SIZE, BATCH_SIZE * USUAL_LENGTH**2 // longest**2))
+
+
 class HeldOut:
     """The same sample of held-out examples, measured again and again."""
 
@@ -57,8 +64,11 @@ class HeldOut:
         self._runner = Runner(model.config, model.parameters, model.dtype)
         # by length, so that little of a batch is padding
         sample = sorted(examples[:LOSS_EXAMPLES], key=lambda e: (len(e.source), len(e.target)))
-        self._batches = [sample[i : i + BATCH_SIZE] for i in range(0, len(sample), BATCH_SIZE)]
-        self._decoded = list(examples[:DECODED_EXAMPLES])
+        longest = max(max(len(e.source), len(e.target) + 1) for e in sample)
+        self._rows = rows_at_a_time(longest)
+        self._batches = [sample[i : i + self._rows] for i in range(0, len(sample), self._rows)]
+        most = max(1, min(DECODED_EXAMPLES, DECODED_EXAMPLES * USUAL_LENGTH // longest))
+        self._decoded = list(examples[:most])
 
     def measure(self, step: int) -> Evaluation:
         """The model as it is now; its parameters and the random streams of training stay."""
@@ -96,10 +106,14 @@ class HeldOut:
 
         A row is cut one token behind the longest reference: by then it is wrong anyway.
         """
+        lots = range(0, len(self._decoded), self._rows)
+        return [ids for i in lots for ids in self._outputs_of(self._decoded[i : i + self._rows])]
+
+    def _outputs_of(self, examples: Sequence[Example]) -> list[list[int]]:
         words = self._model.tokenizer
-        ids, mask = pad([e.source for e in self._decoded], words.pad_id)
+        ids, mask = pad([e.source for e in examples], words.pad_id)
         limit = min(self._model.config.max_seq_len, max(len(e.target) for e in self._decoded) + 2)
-        outputs: list[list[int]] = [[] for _ in self._decoded]
+        outputs: list[list[int]] = [[] for _ in examples]
         ended = [False] * len(outputs)
         run = self._runner.begin(ids, mask)
         steps = decode_batch(

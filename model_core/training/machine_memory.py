@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-# Some is left to everything else, and the figures are estimates.
-SHARE = 0.8
+# Some is left to everything else, and what is reckoned with are estimates.
+SHARE = 0.6
 MEMINFO = Path("/proc/meminfo")
 GROUP_LIMITS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),

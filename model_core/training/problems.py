@@ -28,8 +28,8 @@ MOST_STEPS = 10**9
 MOST_LAYERS = 64
 # Parameters beside their gradients, moments and copies; see `estimates`.
 MOST_PARAMETERS = 100_000_000
-# A run of more would make a step a minute, whatever the machine has.
-MOST_MEMORY = 16 * 2**30
+# A run of more would take minutes for a step, whatever the machine has.
+MOST_MEMORY = 8 * 2**30
 
 
 @dataclass(frozen=True)

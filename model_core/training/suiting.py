@@ -29,7 +29,7 @@ MOST_TOKENS = 8_000
 MOST_UNKNOWN = 0.2
 # A run that nobody has sized stays below this.
 COMFORTABLE = 2**30
-SMALLEST_BATCH = 8
+SMALLEST_BATCH = 2
 # So many of the pairs have to fit where the longest ones would take too much.
 MOST_PAIRS = 0.99
 LEAST_LENGTH = 16
