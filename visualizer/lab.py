@@ -8,6 +8,7 @@ changes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -46,6 +47,8 @@ class FileImport:
 
     look: as it would be read; None until that is known; report: of all its lines, once read
     suited: settings to start from, once read    refusal: why it cannot be read as wished
+    came: the step that one was at when it was chosen; before: the file that there was then
+    back: where the way back leads
     """
 
     path: str
@@ -54,6 +57,9 @@ class FileImport:
     report: CleaningReport | None = None
     suited: Settings | None = None
     refusal: str = ""
+    came: Step = "choose"
+    before: FileImport | None = None
+    back: Step = "choose"
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +125,8 @@ class Training:
 
     steps: (n,11) the core's history, a row for each step so far
     snapshots: the pictures of the core's film, in order
+    began: the step at which it was begun, or gone on with: that of the first snapshot
+    watched: the pair to watch it by, see the core; n_held_out: pairs to measure on, once known
     layers, norm_rows: of the core's history too, (n,1+2L): a step, then two norms of each layer
     evaluations: those that are kept with their examples, in order
     """
@@ -145,11 +153,15 @@ class Training:
     # the model as it was in the end, once it is over
     final: Any = None
     too_long: int = 0
+    began: int = 0
+    watched: tuple[str, str] | None = None
+    n_held_out: int | None = None
     n_parameters: int = 0
     n_bytes: int = 0
-    # after which step it was saved last, and where
+    # after which step it was saved last, where ("" is nowhere), and every how many seconds
     saved_step: int | None = None
     checkpoint: str = ""
+    save_seconds: float = 0.0
     # why it ended before its time, as the core says it, and what there is to know beyond that
     reason: str = ""
     details: str = ""
@@ -180,6 +192,19 @@ class Check:
 
 
 @dataclass(frozen=True, eq=False)
+class Unfinished:
+    """A training that can go on: where it lies, what it is of, how far it came, when it was saved.
+
+    when: seconds since 1970
+    """
+
+    path: Path
+    subject: Subject
+    step: int
+    when: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
 class Lab:
     """The one field of the view's state that the training lab has.
 
@@ -187,7 +212,11 @@ class Lab:
     marked: the one it is compared with, None the first
     attention, layer, head: whose attention the film shows, from 0; is_chosen: by the user
     shots: what snapshots make of the probe, for as long as it is this one
-    unfinished: a training that was not ended properly and can go on
+    earlier: the probe before, and its expected output
+    refused: what was typed as a probe and cannot be one, the key of why, and its values
+    unfinished: trainings that were not ended and can go on, the one saved last first
+    used: the settings that were last on show, by source
+    home: where the way back from the settings leads
     """
 
     step: Step = "choose"
@@ -204,8 +233,12 @@ class Lab:
     probe: str = ""
     expected: str | None = None
     shots: tuple[Shot, ...] = ()
+    earlier: tuple[str, str | None] = ("", None)
+    refused: tuple[str, str, dict[str, Any]] | None = None
     check: Check | None = None
-    unfinished: Any = None
+    unfinished: tuple[Unfinished, ...] = ()
+    used: dict[Any, Settings] = field(default_factory=dict)
+    home: Step = "choose"
     order: Order = field(default_factory=Order)
 
     @property

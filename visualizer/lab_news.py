@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visualizer.lab import Subject
+from visualizer.lab import Subject, Unfinished
 
 if TYPE_CHECKING:
     from model_core.training import lab as core
-
-
-@dataclass(frozen=True, eq=False)
-class Unfinished:
-    """A training that was not ended properly: where it lies, what it is of, how far it has come."""
-
-    path: Path
-    subject: Subject
-    step: int
 
 
 def unfinished_at(path: Path) -> Unfinished | None:
@@ -31,13 +21,14 @@ def unfinished_at(path: Path) -> Unfinished | None:
     from model_core.training.settings import Settings
 
     try:
+        when = path.stat().st_mtime
         saved, _ = latest_run(path)
         source = msgspec.convert(saved.description.source, DataSource)
         settings = msgspec.convert(saved.description.settings, Settings)
     except (ValueError, OSError):
         return None
     title = Path(source.path).name if isinstance(source, FileSource) else source.name
-    return Unfinished(path, Subject(source, title, settings), saved.position.step)
+    return Unfinished(path, Subject(source, title, settings), saved.position.step, when)
 
 
 def news(kind: str, event: Any) -> dict[str, Any]:
@@ -61,6 +52,9 @@ def _started(event: Any) -> dict[str, Any]:
         "n_bytes": 4 * count,
         "card": event.card,
         "too_long": event.too_long,
+        "began": event.step,
+        "watched": event.watched,
+        "n_held_out": event.n_held_out,
     }
 
 
@@ -97,6 +91,7 @@ def standing(client: core.Training) -> dict[str, Any]:
         "seconds_a_step": client.seconds_per_step,
         "saved_step": client.saved_step,
         "checkpoint": client.start.checkpoint,
+        "save_seconds": client.start.save_seconds,
     }
     if client.film is not None:
         values |= {

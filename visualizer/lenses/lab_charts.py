@@ -103,7 +103,7 @@ def exact_chart(training: Training) -> Chart:
     line = ChartLine(tr("lab.curve.exact"), "output", x, share, now, dots=len(share) < 30)
     ticks = tuple((n / 4, f"{25 * n}%") for n in range(5))
     return Chart(
-        tr("lab.chart.exact"),
+        tr("lab.chart.exact.none" if training.n_held_out == 0 else "lab.chart.exact"),
         (line,),
         ticks,
         0.0,

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from model_core.training.held_out import Evaluation
 
 
+# Of what cannot be used so much is quoted.
+LONGEST_QUOTED = 30
+
+
 def facts(training: Training) -> str:
     """What the model is, beside its name."""
     config = training.config
@@ -94,7 +98,28 @@ def line_below(training: Training, short: bool = False) -> tuple[str, ...]:
                 budget=bytes_text(training.budget),
             )
         )
+    if training.began and training.snapshots:
+        parts.append(tr("lab.below.since", n=f"{training.began:,}"))
+    if not training.is_over and training.config is not None:
+        parts.append(saving(training))
     return tuple(parts)
+
+
+def saving(training: Training) -> str:
+    """When it was saved last, and how often it is."""
+    if not training.checkpoint:
+        return tr("lab.below.unsaved")
+    time = duration_text(training.save_seconds)
+    if training.saved_step is None:
+        return tr("lab.below.saves", time=time)
+    return tr("lab.below.saved", n=f"{training.saved_step:,}", time=time)
+
+
+def refusal(text: str, key: str, values: dict[str, object]) -> str:
+    """Why what was typed cannot be what the film is of."""
+    shown = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1]}…"
+    reason = translated(str(values.get("reason", "")))
+    return tr(key, **{**values, "text": shown, "reason": reason})
 
 
 def update_ratio(training: Training) -> float | None:

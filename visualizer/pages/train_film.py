@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QStackedLayout,
     QVBoxLayout,
     QWidget,
@@ -27,6 +26,7 @@ from visualizer.widgets.film_detail import FilmDetail
 from visualizer.widgets.film_pair import FilmPair
 from visualizer.widgets.film_strip import FilmStrip, Scrubber
 from visualizer.widgets.lab_tables import LINE, NormTable, SampleTable
+from visualizer.widgets.probe_field import ProbeField
 from visualizer.widgets.section_switch import SectionSwitch
 
 VIEWS = ("film", "pair", "tables")
@@ -62,8 +62,10 @@ class FilmPart(QWidget):
         self.store = store
         em = self.em = fonts.em(self.font())
         self.switch = SectionSwitch()
-        self.probe = QLineEdit()
-        self.probe.setProperty("kind", "target")
+        self.probe, self.wrong = ProbeField(), QLabel()
+        self.wrong.setProperty("role", "error")
+        self.wrong.setTextFormat(Qt.TextFormat.PlainText)
+        self.wrong.hide()
         self.probe_label = QLabel()
         self.probe_label.setProperty("role", "muted")
         self.site, self.head = Picker(), Picker()
@@ -87,6 +89,7 @@ class FilmPart(QWidget):
         head.addWidget(self.open)
         head.addWidget(self.save)
         column.addLayout(head)
+        column.addWidget(self.wrong)
         frame, inside = card(self)
         inside.setSpacing(round(0.4 * em))
         self.stack = QStackedLayout()
@@ -113,13 +116,14 @@ class FilmPart(QWidget):
         self.strip.frameMarked.connect(self._on_mark)
         self.strip.frameOpened.connect(self._on_open_frame)
         self.scrubber.moved.connect(self._on_step)
-        self.probe.returnPressed.connect(self._on_probe)
+        self.probe.taken.connect(self._on_probe)
+        self.probe.givenUp.connect(self._on_given_up)
+        self.probe.textChanged.connect(self._on_typed)
         self.site.picked.connect(self._on_site)
         self.head.picked.connect(self._on_head)
         self.open.clicked.connect(self._on_open)
         self.save.clicked.connect(self._on_save)
         self.swap.clicked.connect(self._on_swap)
-        self.probe.installEventFilter(self)
 
     def _made_film(self) -> Resized:
         """The strip with what has room below it, and at the right the frame that is looked at."""
@@ -146,7 +150,7 @@ class FilmPart(QWidget):
         return both
 
     def retranslate(self) -> None:
-        self.probe_label.setText(tr("lab.probe"))
+        self._label_probe()
         self.probe.setAccessibleName(tr("lab.probe"))
         self.probe.setToolTip(tr("lab.probe.tip"))
         self.site.setToolTip(tr("lab.film.site.tip"))
@@ -204,8 +208,9 @@ class FilmPart(QWidget):
         titles = (layer, tr("lab.norm.parameters"), tr("lab.norm.update"), tr("lab.norm.ratio"))
         # nothing is to come any more once it is over
         late = ".over" if training.is_over else ""
+        late_sample = ".none" if training.n_held_out == 0 else late
         for samples_table, norm_table in zip(self.samples, self.norms, strict=True):
-            samples_table.set_samples(samples, heads, tr(f"lab.sample.empty{late}"))
+            samples_table.set_samples(samples, heads, tr(f"lab.sample.empty{late_sample}"))
             norm_table.set_norms(bars, titles, tr(f"lab.norm.empty{late}"))
 
     def _draw_frames(self, lab: Lab) -> None:
@@ -217,19 +222,18 @@ class FilmPart(QWidget):
 
     def _waiting(self, lab: Lab) -> str:
         training = lab.training
-        if training is not None and training.is_over:
-            if not training.snapshots:
-                return tr("lab.film.nothing")
-            if not lab.probe:
-                return tr("lab.film.none")
+        if training is not None and training.is_over and not training.snapshots:
+            return tr("lab.film.nothing")
+        if training is not None and training.snapshots and not lab.probe:
+            return tr("lab.film.none")
         return tr("lab.film.waiting")
 
     def _draw_choices(self, state: ViewState) -> None:
         lab = state.lab
         config = lab.training.config if lab.training is not None else None
-        if not self.probe.hasFocus():
-            self.probe.setText(lab.probe)
-            self.probe.setCursorPosition(0)
+        self.probe.set_current(lab.probe)
+        self._label_probe()
+        self._draw_refusal(lab)
         for picker in (self.site, self.head):
             picker.setVisible(config is not None)
         if config is None:
@@ -265,9 +269,33 @@ class FilmPart(QWidget):
         self.store.dispatch(lab_orders.show_step, step)
         self.store.dispatch(lab_orders.open_shown)
 
-    def _on_probe(self) -> None:
-        self.store.dispatch(lab_orders.set_probe, self.probe.text())
+    def _on_probe(self, text: str) -> None:
+        """Another sentence; the field is left once the film is of it."""
+        state = self.store.dispatch(lab_orders.set_probe, text)
+        if state.lab.refused is None and self.probe.hasFocus():
+            self.left.emit()
+
+    def _on_given_up(self) -> None:
+        self.store.dispatch(lab_orders.forget_refusal)
         self.left.emit()
+
+    def _on_typed(self, text: str) -> None:
+        self._label_probe()
+        if self.probe.is_edited:
+            self.store.dispatch(lab_orders.forget_refusal)
+
+    def _label_probe(self) -> None:
+        """As long as the film is not of what is typed, how it will be."""
+        role = "accent" if self.probe.is_edited else "muted"
+        self.probe_label.setText(tr("lab.probe.enter" if role == "accent" else "lab.probe"))
+        if self.probe_label.property("role") != role:
+            self.probe_label.setProperty("role", role)
+            self.probe_label.style().polish(self.probe_label)
+
+    def _draw_refusal(self, lab: Lab) -> None:
+        words = "" if lab.refused is None else lab_words.refusal(*lab.refused)
+        self.wrong.setText(words)
+        self.wrong.setVisible(bool(words))
 
     def _on_site(self, place: tuple[str, int]) -> None:
         self.store.dispatch(lab_orders.set_attention, place[0])
@@ -286,12 +314,3 @@ class FilmPart(QWidget):
 
     def _on_swap(self) -> None:
         self.store.dispatch(lab_orders.swap_marked)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Escape in the field of the probe puts back what it was and leaves it."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            if event.key() == Qt.Key.Key_Escape:
-                self.probe.setText(self.store.state.lab.probe)
-                self.left.emit()
-                return True
-        return False

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from visualizer import fonts, lab_actions, lab_orders, step_actions, trail
+from visualizer import fonts, lab_actions, lab_orders, lab_unfinished, step_actions, trail
 from visualizer.i18n import tr
 from visualizer.lab import Lab, Training, shown_step
 from visualizer.lenses import lab_charts, lab_words
@@ -40,6 +41,10 @@ class TrainingPart(QWidget):
         self.reason = QLabel()
         self.reason.setProperty("role", "error")
         self.reason.setWordWrap(True)
+        # goes on with a training that has failed, from where it was saved
+        self.again = push_button()
+        self.again.hide()
+        self.change = push_button()
         self.pause = push_button(kind="primary")
         self.batch, self.stop, self.check, self.export, self.anew = (
             push_button() for _ in range(5)
@@ -50,7 +55,10 @@ class TrainingPart(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(round(0.45 * em))
         column.addWidget(self.heading)
-        column.addWidget(self.reason)
+        why = QHBoxLayout()
+        why.addWidget(self.reason, 1)
+        why.addWidget(self.again)
+        column.addLayout(why)
         row = QHBoxLayout()
         row.setSpacing(round(0.9 * em))
         for chart in self.charts:
@@ -65,7 +73,9 @@ class TrainingPart(QWidget):
         self.pause.clicked.connect(self._on_pause)
         self.batch.clicked.connect(partial(self._order, "one_batch"))
         self.glass.clicked.connect(self._on_glass)
-        self.stop.clicked.connect(partial(self._order, "stop"))
+        self.stop.clicked.connect(self._on_stop)
+        self.again.clicked.connect(self._on_again)
+        self.change.clicked.connect(self._on_change)
         self.check.clicked.connect(self._on_check)
         self.export.clicked.connect(self.exportWanted)
         self.anew.clicked.connect(self._on_anew)
@@ -83,6 +93,7 @@ class TrainingPart(QWidget):
             self.stop,
             self.check,
             self.export,
+            self.change,
             self.anew,
         ):
             inside.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -94,9 +105,9 @@ class TrainingPart(QWidget):
         for button, name in (
             (self.batch, "batch"),
             (self.glass, "glass"),
-            (self.stop, "stop"),
             (self.check, "check"),
             (self.export, "export"),
+            (self.change, "change"),
             (self.anew, "anew"),
         ):
             button.setText(tr(f"lab.command.{name}"))
@@ -128,7 +139,7 @@ class TrainingPart(QWidget):
 
     def _draw_commands(self, lab: Lab, training: Training, notice: Notice | None) -> None:
         # as long as the window's notice says it there is no need to say it twice
-        is_said = notice is not None and notice.key == "error.training"
+        is_said = notice is not None and notice.key.startswith(lab_unfinished.FAILED)
         said = [lab_words.said(training.reason)] if training.reason and not is_said else []
         said += check_lines(lab.check)
         self.reason.setText("\n".join(said))
@@ -137,6 +148,10 @@ class TrainingPart(QWidget):
         if self.reason.property("role") != role:
             self.reason.setProperty("role", role)
             self.reason.style().polish(self.reason)
+        saved = any(str(entry.path) == training.checkpoint for entry in lab.unfinished)
+        can_go_on = training.status == "failed" and saved and not is_said
+        self.again.setVisible(can_go_on and training.final is None)
+        self.again.setText(tr("lab.unfinished.resume"))
         paused, over = training.status == "paused", training.is_over
         going = training.status in ("running", "paused")
         if over:
@@ -150,7 +165,12 @@ class TrainingPart(QWidget):
             self.pause.setEnabled(going)
         self.batch.setEnabled(going)
         self.glass.setVisible(paused)
-        self.stop.setEnabled(going)
+        unkept = lab_orders.is_unkept(training)
+        key = "lab.command.keep" if unkept else "lab.command.stop"
+        self.stop.setText(tr(key))
+        self.stop.setToolTip(tr(f"{key}.tip"))
+        self.stop.setEnabled(going or unkept)
+        self.anew.setToolTip(tr(f"lab.command.anew.tip{'.over' if over else ''}"))
         self.check.setEnabled(bool(training.snapshots))
         self.export.setEnabled(bool(len(training.steps)))
 
@@ -165,6 +185,22 @@ class TrainingPart(QWidget):
             self.store.dispatch(lab_orders.open_final)
         else:
             self.store.dispatch(lab_orders.toggle_pause)
+
+    def _on_stop(self) -> None:
+        """Of a training that is over there is at most the model that could not be kept."""
+        training = self.store.state.lab.training
+        if training is not None and training.is_over:
+            self.store.dispatch(lab_orders.keep)
+        else:
+            self._order("stop")
+
+    def _on_again(self) -> None:
+        training = self.store.state.lab.training
+        if training is not None:
+            self.store.dispatch(lab_unfinished.take_up, Path(training.checkpoint))
+
+    def _on_change(self) -> None:
+        self.store.dispatch(lab_actions.change_settings)
 
     def _on_glass(self) -> None:
         """The step that one batch more would be, laid open; the way back leads here."""
