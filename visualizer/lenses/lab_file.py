@@ -55,6 +55,18 @@ def offered_encodings(file: FileImport) -> tuple[str, ...]:
     return (look.encoding, *look.other_encodings)
 
 
+def doubt(file: FileImport) -> str:
+    """What was guessed of the file and has to be looked at, "" where all is sure."""
+    look = file.look
+    if look is None:
+        return ""
+    if not look.encoding_is_sure:
+        return tr("lab.file.unsure")
+    if look.is_open:
+        return tr("lab.file.open", n=f"{len(look.columns):,}")
+    return tr("lab.file.guessed") if look.header and not look.header_is_sure else ""
+
+
 def formats() -> Named:
     return tuple((name, tr(f"lab.format.{name}")) for name in FORMATS)
 

@@ -24,6 +24,7 @@ from visualizer import fonts, lab_actions
 from visualizer.i18n import tr
 from visualizer.lab import FileImport
 from visualizer.lenses.lab_file import (
+    doubt,
     encodings,
     formats,
     offered_encodings,
@@ -266,12 +267,13 @@ class FilePart(QWidget):
         heads = (tr("lab.file.source"), tr("lab.file.target"))
         self.rows.set_samples(rows, heads, tr("lab.file.reading"))
         self._draw_report(file)
-        self.go_on.setEnabled(file.report is not None)
+        self.go_on.setEnabled(file.report is not None and not (look is not None and look.is_open))
 
     def _draw_report(self, file: FileImport) -> None:
         offered = offered_encodings(file)
-        self.warning.setText(tr("lab.file.unsure") if offered else "")
-        self.warning.setVisible(bool(offered))
+        said = doubt(file)
+        self.warning.setText(said)
+        self.warning.setVisible(bool(said))
         for number, button in enumerate(self.answers):
             button.setVisible(number < len(offered))
             if number < len(offered):
