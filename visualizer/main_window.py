@@ -7,7 +7,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from model_core.bundled import resources
+from model_core.snippets import DATA_FILE
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -28,10 +30,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-
-from model_core.bundled import resources
-from model_core.snippets import DATA_FILE
-from visualizer import actions, dialogs, fonts, i18n, keys, lab_actions
 from visualizer.asking import Asking
 from visualizer.cards import title_of
 from visualizer.copying import copied
@@ -45,6 +43,8 @@ from visualizer.theme import qpalette, theme_of
 from visualizer.widgets.formula import Formula
 from visualizer.widgets.key_sheet import KeySheet
 from visualizer.workspace import Workspace
+
+from visualizer import actions, dialogs, fonts, i18n, keys, lab_actions
 
 LEAST_SIZE = (1120, 640)
 # From this size on everything is drawn this much larger, where nobody has chosen.
@@ -218,6 +218,9 @@ class MainWindow(QWidget):
         self.layout().removeWidget(self.workspace)
         self.workspace.retire()
         sheet.deleteLater()
+        # at once: the style would be worked out for all of them once more
+        for gone in (self.workspace, sheet):
+            QCoreApplication.sendPostedEvents(gone, QEvent.Type.DeferredDelete)
         self._fill()
         if typing is None:
             self.stage.setFocus()

@@ -8,14 +8,14 @@ import threading
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-
 from tests.gui.live_window import live  # noqa: F401 (fixture)
 from tests.gui.views import CROSS, SENTENCE
-from visualizer import actions, fonts
-from visualizer.main_window import fitting_scale
 from visualizer.panels.base import Panel
 from visualizer.settings import Settings
 from visualizer.state import SCALES, ViewState
+
+from visualizer import actions, fonts
+from visualizer.main_window import fitting_scale
 
 KEY, HELD = Qt.Key, Qt.KeyboardModifier
 
@@ -124,3 +124,22 @@ def test_a_size_that_makes_no_sense_is_the_nearest_or_none(tmp_path, text):
     path = tmp_path / "settings.ini"
     path.write_text(f"[look]\nscale={text}\n")
     assert Settings(path).apply_to(ViewState()).scale in (None, SCALES[-1])
+
+
+def test_no_widget_of_the_old_size_is_styled_anew(roomy, monkeypatch):
+    """The style of the whole application is worked out for every widget there is."""
+    from PySide6.QtWidgets import QApplication
+
+    app, left = QApplication.instance(), []
+    styled = app.setStyleSheet
+
+    def watched(sheet: str) -> None:
+        left.append(len(roomy.window.findChildren(Panel)))
+        styled(sheet)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(app, "setStyleSheet", watched)
+        for scale in (1.25, 1.0):
+            roomy.store.dispatch(actions.set_scale, scale)
+            until_size(roomy, scale)
+    assert left == [0, 0]
