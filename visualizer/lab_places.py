@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 from PySide6.QtCore import QLockFile
 
+from visualizer.engine import attempt
 from visualizer.lab import Training, Unfinished
 from visualizer.state import ModelEntry
 
@@ -24,6 +25,8 @@ TRIED = 1 << 16
 COPIES = 7
 # So many trainings that can go on are looked for.
 MOST_LISTED = 20
+# The folder of the models that were kept, among the trainings.
+KEPT = "kept"
 A_MOMENT = 300  # milliseconds
 
 
@@ -85,6 +88,14 @@ def kept(client: core.Training, training: Training, folder: Path) -> ModelEntry:
     entry = ModelEntry(model, name_of(training), path)
     save_entry(entry, Inputs(), path)
     return entry
+
+
+def written(client: core.Training, training: Training, folder: Path) -> tuple[ModelEntry, str]:
+    """The model of a training that is over, and why it is in no file, "" where it is in one."""
+    from visualizer.lab_film import name_of
+
+    entry, reason, _ = attempt(lambda: kept(client, training, folder))
+    return entry or ModelEntry(client.model(), name_of(training)), reason
 
 
 def locked(path: Path) -> QLockFile | None:

@@ -13,16 +13,17 @@ from PySide6.QtCore import QLockFile, QObject, QThreadPool, QTimer
 from visualizer import actions, lab_orders, lab_unfinished
 from visualizer.engine import Lane, attempt
 from visualizer.i18n import tr
-from visualizer.lab import Lab, Order, Subject, Training
+from visualizer.lab import Lab, Order, Subject
 from visualizer.lab_places import (
+    KEPT,
     default_folder,
     free_place,
     is_too_full,
-    kept,
     locked,
     started,
     try_to_write,
     unfinished_in,
+    written,
 )
 from visualizer.state import ModelEntry, ViewState
 from visualizer.store import Store
@@ -122,7 +123,7 @@ class Laboratory(QObject):
                 client.go_on()
             return False
         if client.is_over:
-            self._write(client, training)
+            self._tell_kept(*written(client, training, self.folder / KEPT))
         elif client.saved_step is not None:
             self.store.dispatch(lab_unfinished.say_set_aside, training, client.saved_step)
         self._end(save=False)
@@ -331,23 +332,23 @@ class Laboratory(QObject):
         training = self.store.state.lab.training
         if client is None or training is None or training.number != self._number:
             return
-        entry = self._write(client, training)
+        entry, reason = written(client, training, self.folder / KEPT)
         self.store.dispatch(lab_orders.take_news, self._number, final=entry)
-        if self._wants_model:
+        # where it could not be kept it can be tried again from the lab
+        if self._wants_model and not reason:
             self._wants_model = False
             self._open(entry)
+        self._tell_kept(entry, reason)
 
-    def _write(self, client: core.Training, training: Training) -> ModelEntry:
-        """The model of a training that is over, in a file where it can be written."""
-        from visualizer.lab_film import name_of
-
-        entry, reason, _ = attempt(lambda: kept(client, training, self.folder / "kept"))
-        if entry is None:
+    def _tell_kept(self, entry: ModelEntry, reason: str) -> None:
+        if reason:
             self._warn("error.kept", "error", reason=reason)
-            return ModelEntry(client.model(), name_of(training))
+            return
         self.store.dispatch(actions.add_recent, str(entry.path))
-        self._note("notice.kept", file=entry.path)
-        return entry
+        notice = self.store.state.notice
+        # the lab says it too; what went wrong is said here alone
+        if notice is None or notice.level == "info":
+            self._note("notice.kept", file=entry.path)
 
     # Trainings that were interrupted.
 

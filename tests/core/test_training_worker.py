@@ -20,7 +20,7 @@ from model_core.training import lab
 from model_core.training.lab import Training
 from model_core.training.lab_data import FileSource
 from model_core.training.lab_run import LabRun, Watching
-from model_core.training.messages import Event, Probed, Refused, Start, Steps
+from model_core.training.messages import Event, Probed, Refused, Snapshot, Start, Steps
 from model_core.training.resume import read_run
 from model_core.training.settings import Settings
 
@@ -324,3 +324,50 @@ def test_the_process_steps_back_behind_the_window(begin: Callable[..., Training]
     until(training, lambda: training.step > 0)
     own = os.getpriority(os.PRIO_PROCESS, 0)
     assert os.getpriority(os.PRIO_PROCESS, training.process_id) == min(19, own + 10)
+
+
+def test_a_run_is_watched_by_the_same_pair_when_it_goes_on(
+    begin: Callable[..., Training], tmp_path: Path
+) -> None:
+    checkpoint = str(tmp_path / "run.safetensors")
+    first = begin(ENDLESS, checkpoint=checkpoint)
+    until(first, lambda: first.step > 3)
+    assert first.save() == "" and first.saved_step == first.step and first.state == "paused"
+    first.close()
+    second = begin(ENDLESS, checkpoint=checkpoint, resume=checkpoint)
+    until(second, lambda: second.started is not None)
+    assert first.started is not None and second.started is not None
+    assert second.started.watched == first.started.watched is not None
+
+
+def test_a_run_that_cannot_be_saved_says_why_and_goes_on(
+    begin: Callable[..., Training], tmp_path: Path
+) -> None:
+    nowhere = begin(ENDLESS)
+    until(nowhere, lambda: nowhere.step > 0)
+    assert "no place" in nowhere.save()
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    training = begin(ENDLESS, checkpoint=str(blocked / "run.safetensors"))
+    until(training, lambda: training.step > 0)
+    assert "cannot be saved" in training.save() and training.saved_step is None
+    # and what was taken meanwhile is polled
+    assert any(isinstance(event, Refused) for event in training.poll())
+    step = training.step
+    training.go_on()
+    until(training, lambda: training.step > step)
+    training.stop_and_keep()
+    until(training, lambda: training.is_over)
+    assert training.state == "finished" and training.poll() == []
+
+
+def test_no_picture_is_ahead_of_the_steps_that_were_told(begin: Callable[..., Training]) -> None:
+    training, seen = begin(), 0
+    while not training.is_over:
+        for event in training.poll():
+            if isinstance(event, Steps):
+                seen = event.rows[-1].step
+            elif isinstance(event, Snapshot):
+                assert event.step <= seen or event.step == 0
+        time.sleep(0.005)
+    assert training.state == "finished"

@@ -102,6 +102,8 @@ def line_below(training: Training, short: bool = False) -> tuple[str, ...]:
         parts.append(tr("lab.below.since", n=f"{training.began:,}"))
     if not training.is_over and training.config is not None:
         parts.append(saving(training))
+    if training.final is not None and training.final.path is not None:
+        parts.append(tr("lab.below.kept", file=training.final.path.name))
     return tuple(parts)
 
 

@@ -1,0 +1,134 @@
+"""The sentence that a film is of: taken as a whole, refused in words, never half of it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.gui import scripted_training as scripted
+from tests.gui.live_window import LiveWindow
+from tests.gui.test_lab_news import Bench, film
+from visualizer import i18n, lab_actions, lab_orders
+from visualizer.lab_film import known_target, shots_of
+from visualizer.lenses import lab_words
+
+KEY = Qt.Key
+
+
+@pytest.fixture(autouse=True)
+def english():
+    i18n.set_language("en")
+    yield
+    i18n.set_language("en")
+
+
+@pytest.fixture
+def bench(qtbot, tmp_path):
+    made = Bench(tmp_path)
+    yield made
+    made.laboratory.shutdown()
+
+
+@pytest.fixture
+def live(qtbot, tmp_path):
+    """A window with a scripted training of three snapshots, and the field of its probe."""
+    made = LiveWindow(qtbot, tmp_path)
+    made.open_small()
+    made.store.dispatch(lab_actions.toggle_lab)
+    bench = Bench(tmp_path)
+    film(bench, qtbot, 0, 10, 20)
+    lab = bench.store.state.lab
+    made.store.dispatch(lambda state: lab_actions.with_lab(state, **vars(lab)))
+    field = made.window.stage.page.parts["training"].film.probe
+    field.setFocus()
+    field.selectAll()
+    yield made
+    bench.laboratory.shutdown()
+    made.window.close()
+
+
+def part(live):
+    return live.window.stage.page.parts["training"].film
+
+
+def test_enter_takes_the_sentence_and_stays_in_the_lab(live, qtbot):
+    field = part(live).probe
+    QTest.keyClicks(field, "s6 s7")
+    assert part(live).probe_label.text() == "Enter takes it"
+    assert live.state.lab.probe == "s4 s5"
+    QTest.keyClick(field, KEY.Key_Return)
+    assert (live.state.page, live.state.lab.probe, live.state.lab.order.kind) == (
+        "train",
+        "s6 s7",
+        "start",
+    )
+    assert part(live).probe_label.text() == "Probe" and not field.hasFocus()
+
+
+def test_leaving_the_field_takes_the_sentence_and_esc_brings_the_last_one_back(live, qtbot):
+    field = part(live).probe
+    QTest.keyClicks(field, "s6")
+    field.clearFocus()
+    assert live.state.lab.probe == "s6"
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "s9 s9")
+    QTest.keyClick(field, KEY.Key_Escape)
+    assert (field.text(), live.state.lab.probe) == ("s6", "s6")
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"), [("   ", "needs a sentence"), ("s4 " * 60, "this model reads")]
+)
+def test_what_cannot_be_a_probe_is_said_beside_the_film_which_stays(live, typed, told):
+    field = part(live).probe
+    QTest.keyClicks(field, typed)
+    shots = live.state.lab.shots
+    QTest.keyClick(field, KEY.Key_Return)
+    wrong = part(live).wrong
+    assert wrong.isVisible() and told in wrong.text() and len(wrong.text()) < 140
+    lab = live.state.lab
+    assert (lab.probe, lab.shots, live.state.page) == ("s4 s5", shots, "train")
+    assert field.hasFocus() and field.text() == typed
+    QTest.keyClick(field, KEY.Key_Backspace)
+    assert not wrong.isVisible()
+    field.clearFocus()
+    assert field.text() == "s4 s5" and wrong.isVisible()
+
+
+def test_news_of_the_training_leaves_what_is_being_typed(live):
+    field = part(live).probe
+    QTest.keyClicks(field, "s7")
+    live.store.dispatch(lab_orders.step_on, -1)
+    assert field.text() == "s7" and live.state.lab.probe == "s4 s5"
+
+
+def test_a_probe_that_proves_unreadable_gives_way_to_the_one_before(bench, qtbot):
+    film(bench, qtbot, 0)
+    bench.store.dispatch(lab_orders.set_probe, "s6 s7")
+    state = bench.store.dispatch(lab_orders.refuse_probe, "s6 s7", "it cannot be read")
+    assert (state.lab.probe, state.lab.expected) == ("s4 s5", "t4 t5")
+    assert "cannot be read" in lab_words.refusal(*state.lab.refused)
+
+
+def test_a_known_sentence_typed_again_has_its_expected_output_and_the_same_own(bench, qtbot):
+    film(bench, qtbot, 0, 10)
+    lab = bench.store.state.lab
+    before = shots_of(lab, lambda: False)
+    bench.store.dispatch(lab_orders.set_probe, "s6 s7")
+    assert bench.store.state.lab.expected is None
+    state = bench.store.dispatch(lab_orders.set_probe, "s4 s5")
+    assert state.lab.expected == "t4 t5" == known_target(lab.training, "s4 s5")
+    after = shots_of(state.lab, lambda: False)
+    assert [shot.output for shot in after] == [shot.output for shot in before]
+
+
+def test_a_training_that_goes_on_is_watched_by_its_own_pair(bench, qtbot):
+    import msgspec
+
+    bench.begin(qtbot)
+    bench.tell(msgspec.structs.replace(scripted.started(7), watched=("s9 s4", "t9")))
+    bench.tell(scripted.snapshot(7), scripted.steps(8, evaluated=8))
+    assert (bench.store.state.lab.probe, bench.store.state.lab.expected) == ("s9 s4", "t9")
+    assert any("film from step 7" in words for words in lab_words.line_below(bench.training))
