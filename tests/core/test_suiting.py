@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import model_core
+from model_core.checkpoints import CheckpointError
 from model_core.training import Recipe, Settings, run_on
 from model_core.training.batching import Example
 from model_core.training.estimates import memory_at_most
@@ -29,7 +30,6 @@ from model_core.training.lab_data import Facts, FileSource, LabData, load
 from model_core.training.problems import problems
 from model_core.training.settings import FIELDS, read_settings
 from model_core.training.suiting import COMFORTABLE, MOST_TOKENS, suited_settings, unknown_shares
-from model_core.training.text_files import DataFileError
 
 
 def loaded(tmp_path: Path, rows: list[tuple[str, str]]) -> LabData:
@@ -138,6 +138,8 @@ def test_memory_is_compared_with_what_the_machine_has(monkeypatch: pytest.Monkey
         ('{"tokenizer": "bpe"}', 'tokenizer is "bpe", expected one of char, word'),
         ('{"scale_embedding": 1}', "expected true or false"),
         ("[1]", "holds no object of settings"),
+        ('{"steps": 2} // x', "the settings cannot be read: something follows its end, in line 1"),
+        ('{"steps": 2', "it ends in the middle, in line 1"),
     ],
 )
 def test_a_wrong_setting_is_told_with_what_is_right(
@@ -145,7 +147,7 @@ def test_a_wrong_setting_is_told_with_what_is_right(
 ) -> None:
     path = tmp_path / "c.json"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(DataFileError) as caught:
+    with pytest.raises(CheckpointError) as caught:
         read_settings(path)
     assert said in str(caught.value)
 
