@@ -1,190 +1,20 @@
-"""The command line of the core: python -m model_core info | translate | trace | train | check."""
+"""python -m model_core: one command, whatever it takes imported only now."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import sys
-import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-
-import model_core
-from model_core import translate_command
-from model_core.command_line import CommandParser, number, reason, whole
-from model_core.model import Model
-from model_core.threads import limit_blas_threads
-from model_core.training import train_command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 when it did its work, 2 with one sentence when the input was bad."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    """Run one command; its exit status."""
     try:
-        options.run(options)
-        sys.stdout.flush()
-        return 0
-    except BrokenPipeError:
-        # whoever read the output has had enough; nothing may be flushed into the pipe at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (ValueError, OSError) as error:
-        said = reason(error) if isinstance(error, OSError) else error
-        print(f"{parser.prog}: {said}", file=sys.stderr)
-        return 2
+        # takes a moment, in which somebody may think better of it
+        from model_core import commands
     except KeyboardInterrupt:
-        print(f"{parser.prog}: stopped", file=sys.stderr)
+        print("python -m model_core: stopped", file=sys.stderr)
         return 130
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(
-        prog="python -m model_core",
-        description="Open, run, train and check encoder-decoder Transformers in NumPy.",
-    )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    checkpoint = "a checkpoint file or the name of a bundled model"
-
-    info = commands.add_parser("info", help="what a checkpoint holds")
-    info.add_argument("checkpoint", help=checkpoint)
-    _add_openings(info)
-    info.set_defaults(run=_info)
-
-    translate = commands.add_parser("translate", help="decode a sentence, or a file of them")
-    translate.add_argument("checkpoint", help=checkpoint)
-    translate_command.add_arguments(translate)
-    _add_openings(translate)
-    translate.set_defaults(run=_translate)
-
-    trace = commands.add_parser("trace", help="write every record of a run to a file")
-    trace.add_argument("checkpoint", help=checkpoint)
-    trace.add_argument("--source", help="text; without a target the greedy output is traced")
-    trace.add_argument("--target", help="text")
-    trace.add_argument("--source-ids", type=_ids, help="numbers such as 5,9,2, read as they are")
-    trace.add_argument("--target-ids", type=_ids)
-    trace.add_argument("--dtype", choices=("float32", "float64"))
-    _add_openings(trace)
-    trace.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
-    trace.set_defaults(run=_trace)
-
-    train = commands.add_parser("train", help="train a built-in task's model, or one of your own")
-    train.add_argument("name", nargs="?", help="a built-in task")
-    train.add_argument("--seed", type=whole, help="another run than the bundled one")
-    train.add_argument("--steps", type=whole, help="fewer or more steps than the recipe's")
-    train.add_argument("--out", type=Path, metavar="FILE.safetensors")
-    train_command.add_arguments(train)
-    train.set_defaults(run=_train)
-
-    check = commands.add_parser("check", help="held-out accuracy and heads of a bundled model")
-    check.add_argument("name", help="a built-in task")
-    check.add_argument("--checkpoint", help="another model of the task than the bundled one")
-    check.set_defaults(run=_check)
-    return parser
-
-
-def _add_openings(command: argparse.ArgumentParser) -> None:
-    """What a checkpoint may leave open, as `open_checkpoint` takes it."""
-    command.add_argument("--variant", help="another computation of a worked example: multi_head")
-    command.add_argument("--activation", help="relu, gelu, gelu_tanh or silu")
-    command.add_argument("--norm-eps", type=number)
-
-
-def _ids(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a list of numbers such as 5,9,2"
-        ) from None
-
-
-def _open(options: argparse.Namespace, dtype: str | None = None) -> Model:
-    model = model_core.open_checkpoint(
-        options.checkpoint, dtype, options.variant, options.activation, options.norm_eps
-    )
-    return _announced(model)
-
-
-def _announced(model: Model) -> Model:
-    limit_blas_threads(model.config)
-    for warning in model.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    return model
-
-
-def _info(options: argparse.Namespace) -> None:
-    model = _open(options)
-    for key, value in model.config.to_dict().items():
-        print(f"{key:18} {value}")
-    print(f"{'parameters':18} {model.parameter_count}")
-    print(f"{'tokenizer':18} {model.tokenizer.kind}")
-    if model.card:
-        print("card")
-        print(json.dumps(model.card, ensure_ascii=False, indent=2))
-
-
-def _translate(options: argparse.Namespace) -> None:
-    translate_command.check(options)
-    translate_command.run(_open(options), options)
-
-
-def _trace(options: argparse.Namespace) -> None:
-    model = _open(options, options.dtype)
-    tape = model.trace(
-        options.source,
-        options.target,
-        source_ids=options.source_ids,
-        target_ids=options.target_ids,
-    )
-    arrays: dict[str, Any] = {site: tape[site].value for site in tape.sites}
-    arrays |= {name: tape[name].value for name in tape.plan.aliases}
-    arrays["source_ids"], arrays["target_ids"] = tape.source_ids, tape.target_ids
-    arrays["source_tokens"] = np.array(tape.source_tokens, dtype=str)
-    arrays["target_tokens"] = np.array(tape.target_tokens, dtype=str)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    with options.out.open("wb") as file:
-        # written through a handle, because savez puts .npz behind any other name
-        np.savez(file, **arrays)
-    print(f"{len(tape.sites)} records written to {options.out}")
-
-
-def _train(options: argparse.Namespace) -> None:
-    if options.name is None or options.data is not None or options.resume is not None:
-        if options.name is not None:
-            raise ValueError("give the name of a task or a file of pairs, not both")
-        return train_command.run(options)
-    from model_core.training import tasks
-    from model_core.training.loop import Progress
-
-    start = time.perf_counter()
-
-    def report(progress: Progress) -> None:
-        step = progress.step
-        if step == 1 or step % 100 == 0:
-            guided = progress.alignment_loss
-            aside = "" if guided is None else f"  alignment {guided:.4f}"
-            print(
-                f"step {step:5}  loss {progress.loss:.4f}{aside}  "
-                f"norm {progress.gradient_norm:.2f}  "
-                f"{time.perf_counter() - start:.0f} s",
-                flush=True,
-            )
-
-    path = tasks.train_task(options.name, options.out, options.seed, options.steps, report)
-    print(f"written to {path}")
-
-
-def _check(options: argparse.Namespace) -> None:
-    from model_core.training import tasks
-
-    model = _announced(model_core.open_checkpoint(options.checkpoint or options.name))
-    for line in tasks.check_task(options.name, model):
-        print(line, flush=True)
+    return commands.main(arguments)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 
@@ -42,6 +46,35 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def from_0(text: str) -> int:
+    """The type of an option that counts, 0 for never."""
+    value = whole(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return value
+
+
+def above_0(text: str) -> float:
+    """The type of an option that is a length of time."""
+    value = number(text)
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return value
+
+
+def file_name(text: str) -> Path:
+    """The type of an option that names a file."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name of a file is empty")
+    return Path(text)
+
+
+def tell(text: str) -> None:
+    """A line beside the output; where nobody reads it, the work goes on."""
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def reason(error: OSError) -> str:

@@ -33,6 +33,8 @@ from model_core.tokenizers import Tokenizer
 from model_core.tokenizers import from_dict as tokenizer_from_dict
 
 METADATA_KEY = "glassformer"
+# of a training that can be gone on with
+TRAINING_KEY = "glassformer-training"
 FORMAT_VERSION = 1
 OWN_CHECKPOINT = "one of Glassformer's own checkpoints among the .safetensors files"
 
@@ -130,6 +132,12 @@ def _serialise(
 
 def _description(file: SafetensorsFile) -> dict[str, Any]:
     text = file.metadata.get(METADATA_KEY)
+    if text is None and TRAINING_KEY in file.metadata:
+        raise CheckpointError(
+            file.path,
+            "is an interrupted training",
+            "a model; `train --resume` goes on with it, and writes one",
+        )
     if text is None:
         raise CheckpointError(file.path, "is a safetensors file of another program", OWN_CHECKPOINT)
     description = strict_json.parse(text, file.path, "Glassformer's description of the model")

@@ -55,27 +55,28 @@ SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
 )
 
 
-def open_regular(path: str | os.PathLike[str]) -> tuple[BinaryIO, int]:
+def open_regular(path: str | os.PathLike[str], expected: str | None = None) -> tuple[BinaryIO, int]:
     """The file, unbuffered, and its size; CheckpointError if it is not a readable regular file."""
+    expected = A_FILE if expected is None else expected
     try:
         # Asked before opening, because opening a named pipe waits for a writer.
-        _check_mode(path, os.stat(path).st_mode)
+        _check_mode(path, os.stat(path).st_mode, expected)
         stream = open(path, "rb", buffering=0)
         try:
             status = os.fstat(stream.fileno())
-            _check_mode(path, status.st_mode)
+            _check_mode(path, status.st_mode, expected)
         except BaseException:
             stream.close()
             raise
     except FileNotFoundError:
-        raise CheckpointError(path, "there is no such file", A_FILE) from None
+        raise CheckpointError(path, "there is no such file", expected) from None
     except OSError as error:
         found = f"cannot be opened ({error.strerror or error})"
         raise CheckpointError(path, found, "a file that can be read") from error
     except CheckpointError:
         raise
     except ValueError as error:  # a NUL in the path
-        raise CheckpointError(path, f"is no file name ({error})", A_FILE) from error
+        raise CheckpointError(path, f"is no file name ({error})", expected) from error
     return stream, status.st_size
 
 
@@ -117,11 +118,11 @@ def looks_like(head: bytes, size: int) -> Looks:
     return Looks("unknown", "looks like nothing that this program knows")
 
 
-def _check_mode(path: str | os.PathLike[str], mode: int) -> None:
+def _check_mode(path: str | os.PathLike[str], mode: int, expected: str) -> None:
     if stat.S_ISDIR(mode):
-        raise CheckpointError(path, "is a folder", A_FILE)
+        raise CheckpointError(path, "is a folder", expected)
     if not stat.S_ISREG(mode):
-        raise CheckpointError(path, "is a device or a pipe", A_FILE)
+        raise CheckpointError(path, "is a device or a pipe", expected)
 
 
 def _zip(head: bytes) -> Looks:

@@ -18,13 +18,18 @@ MOST_MEMORY = 2**30
 
 
 def read_file(
-    path: str | os.PathLike[str], what: str, largest: int, allow_constants: bool = False
+    path: str | os.PathLike[str],
+    what: str,
+    largest: int,
+    allow_constants: bool = False,
+    expected: str | None = None,
 ) -> Any:
     """The values in a file of at most `largest` bytes of UTF-8; see `parse`.
 
     A file that would unpack to far more than its own size is refused before it is parsed.
+    expected: what the file should be, for one that is not there
     """
-    stream, size = open_regular(path)
+    stream, size = open_regular(path, expected)
     with stream:
         if size > largest:
             raise CheckpointError(path, f"has {size} bytes", f"a JSON file of at most {largest}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,19 @@ class Guard:
         if mean <= STILL_GOOD * self._best:
             # the update of this step is still to come: these are the parameters it was judged by
             self.keep(step - 1)
+
+    def remember(self, losses: Iterable[float]) -> None:
+        """Judge what follows as if the losses of all steps so far had been judged here."""
+        self._sum, self._count = 0.0, 0
+        self._first, self._best = None, math.inf
+        for loss in losses:
+            if self._first is None:
+                self._first = loss
+            self._sum += loss
+            self._count += 1
+            if self._count == WINDOW:
+                self._best = min(self._best, self._sum / self._count)
+                self._sum, self._count = 0.0, 0
 
     def keep(self, step: int) -> None:
         """Take the parameters, as they are after `step` steps, for good ones."""

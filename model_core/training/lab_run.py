@@ -149,8 +149,8 @@ class LabRun:
         else:
             run = cls(given[0], settings, watching, replace(given[1], model=_twin(given[1].model)))
         run._check(path, saved)
-        run.trainer.go_to(saved.position)
         run.history = History(run.history.layers, saved.steps, saved.norms)
+        run.trainer.go_to(saved.position, run.history.steps.column("loss").tolist())
         run._start = time.perf_counter() - run.history.seconds
         return run
 
@@ -272,9 +272,13 @@ class LabRun:
         self._places[place] = True
         return n_bytes
 
+    def has_saved(self, path: PathLike) -> bool:
+        """Whether this run can be gone on with from there."""
+        return os.path.realpath(path) in self._places
+
     def remove_run(self, path: PathLike) -> None:
         """Forget the checkpoints that this run has at `path`, and no others."""
-        if os.path.realpath(path) in self._places:
+        if self.has_saved(path):
             remove_run(path)
 
     def save_model(self, path: PathLike) -> Saved:

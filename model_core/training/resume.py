@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 import safetensors.numpy
 
-from model_core.checkpoints import strict_json
+from model_core.checkpoints import native, strict_json
 from model_core.checkpoints.errors import CheckpointError, quoted
 from model_core.checkpoints.safetensors_file import PathLike, SafetensorsFile
 from model_core.checkpoints.sniffing import open_regular
@@ -30,7 +30,7 @@ from model_core.training.optimiser import Moments
 
 Array = np.ndarray[Any, Any]
 
-METADATA_KEY = "glassformer-training"
+METADATA_KEY = native.TRAINING_KEY
 CHECKSUM_KEY = "crc32"
 FORMAT_VERSION = 1
 # The library puts the metadata first, and the checksum, if it stands first, is short.

@@ -5,173 +5,219 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TextIO
 
-import msgspec
-
-from model_core.command_line import number, whole
+from model_core.checkpoints import Saved
+from model_core.command_line import above_0, file_name, from_0, tell
 from model_core.threads import limit_blas_threads
-from model_core.training.cleaning import CleaningReport
-from model_core.training.data_files import Reading
+from model_core.training import file_options
+from model_core.training.file_words import chosen, recognised, verdict
 from model_core.training.guard import DivergedError
-from model_core.training.lab_data import FileSource, load, suited_settings
+from model_core.training.held_out import Evaluation
+from model_core.training.lab_data import FileSource, load
 from model_core.training.lab_run import LabRun, Watching
-from model_core.training.loop import Progress
-from model_core.training.problems import problems
-from model_core.training.resume import remove_run
-from model_core.training.settings import Settings, read_settings
+from model_core.training.outputs import (
+    check_apart,
+    check_format,
+    check_model_place,
+    check_run_place,
+    checkpoint_of,
+    free_name,
+    model_of,
+)
+from model_core.training.problems import Problem, problems
+from model_core.training.progress_bar import Bar, Waiting
+from model_core.training.resume import previous_of, remove_run
+from model_core.training.settings import Settings
+from model_core.training.stopping import Stopped, StopSign, stopping_in_order
+from model_core.training.suiting import suited_settings
+from model_core.training.text_files import UndecidedError
 
-BAR_WIDTH = 24
-RUN_ENDING = ".training"
-SECONDS_BETWEEN_DRAWINGS = 0.2
-# Where nobody watches, a line now and then.
-SECONDS_BETWEEN_LINES = 10.0
+# What is not settled by a run that is gone on with, and by the recipe of a built-in task.
+FOR_A_RUN = frozenset({"resume", "out", "save_steps", "save_minutes", "evaluate_steps"})
+FOR_A_TASK = frozenset({"name", "seed", "steps", "out"})
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What `train` takes beside the name of a task."""
     data = command.add_argument_group("a file of sentence pairs")
-    data.add_argument("--data", type=Path, metavar="PAIRS", help="TSV, CSV, JSON lines or lines")
-    data.add_argument("--config", type=Path, metavar="SETTINGS.json", help="else they are chosen")
-    data.add_argument("--resume", type=Path, metavar="RUN", help="go on with an interrupted run")
-    data.add_argument("--encoding", help="such as utf-8 or gb18030")
-    data.add_argument("--separator", help="what stands between the two sentences of a line")
-    data.add_argument("--source-column", default="", help="its name, or its number from 1")
-    data.add_argument("--target-column", default="")
     data.add_argument(
-        "--save-steps", type=whole, default=0, help="a checkpoint every so many steps"
+        "--data", type=file_name, metavar="PAIRS", help="TSV, CSV, JSON lines or lines"
     )
-    data.add_argument("--save-minutes", type=number, default=2.0, help="or minutes")
-    data.add_argument("--evaluate-steps", type=whole, default=100)
+    data.add_argument(
+        "--config", type=file_name, metavar="SETTINGS.json", help="else they are chosen"
+    )
+    data.add_argument(
+        "--resume", type=file_name, metavar="RUN", help="go on with an interrupted run"
+    )
+    file_options.add_arguments(data)
+    data.add_argument(
+        "--save-steps", type=from_0, default=0, help="a checkpoint every so many steps"
+    )
+    data.add_argument("--save-minutes", type=above_0, default=2.0, help="or minutes")
+    data.add_argument("--evaluate-steps", type=from_0, default=100)
+    data.add_argument(
+        "--anew", action="store_true", help="throw an unfinished training of --out away"
+    )
+    command.set_defaults(usual=command)
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """ValueError for options that have no meaning beside the others."""
+    usual = vars(options.usual.parse_args([]))
+    given = {name for name, value in vars(options).items() if value != usual[name]}
+    if options.name is not None:
+        if given & {"data", "resume"}:
+            raise ValueError("give the name of a task or a file of pairs, not both")
+        _refuse(given - FOR_A_TASK, "a built-in task is trained by its recipe, on its own data")
+    elif (options.data is None) == (options.resume is None):
+        raise ValueError("give the name of a task, or --data with pairs, or --resume with a run")
+    elif options.resume is not None:
+        _refuse(given - FOR_A_RUN, "a run goes on with the data and the settings it began with")
+    elif options.out is None:
+        raise ValueError("--data needs --out, the file that the model is written to")
+
+
+def _refuse(names: set[str], why: str) -> None:
+    if names:
+        told = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(names))
+        raise ValueError(f"{told} cannot be given here: {why}")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train to the end, or until a key stops it; then it can be gone on with."""
-    if (options.data is None) == (options.resume is None):
-        raise ValueError("give the name of a task, or --data with pairs, or --resume with a run")
+    """Train to the end, or until a signal stops it; then it can be gone on with."""
+    try:
+        _run(options)
+    except MemoryError:
+        raise ValueError(
+            "there is not enough memory for this run; make it smaller: its batch_size, its "
+            "max_seq_len or its d_model"
+        ) from None
+
+
+def _run(options: argparse.Namespace) -> None:
+    resumed: Path | None = options.resume
+    out: Path = options.out or model_of(options.resume)
+    checkpoint = resumed or checkpoint_of(out)
+    written = {
+        "the model": out,
+        "the run's checkpoint": checkpoint,
+        "the one before it": previous_of(checkpoint),
+    }
+    check_apart(written, {"the data": options.data, "the settings": options.config})
+    check_model_place(out)
     watching = Watching(options.evaluate_steps, norms_every=0)
-    if options.resume is not None:
-        checkpoint = options.resume
-        training = LabRun.resume(checkpoint, watching)
-        if training.warning:
-            print(f"warning: {training.warning}", file=sys.stderr)
-        out = options.out or checkpoint.with_suffix(".safetensors")
-    else:
-        if options.out is None:
-            raise ValueError("--data needs --out, the file that the model is written to")
-        out = options.out
-        checkpoint = out.with_suffix(RUN_ENDING)
+    if resumed is None:
+        check_run_place(checkpoint, options.anew)
         training = _fresh(options, watching)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    else:
+        training = _resumed(resumed, watching)
+        source = training.data.source
+        if isinstance(source, FileSource):
+            check_apart(written, {"the data": Path(source.path)})
+    check_format(out, training.model)
+    if options.anew:
+        remove_run(checkpoint)
     limit_blas_threads(training.model.config)
-    _train(training, checkpoint, options, Bar(training, sys.stderr))
-    saved = training.save_model(out)
-    remove_run(checkpoint)
-    print(f"written to {saved.path} ({saved.n_bytes:,} bytes)")
+    _work(training, checkpoint, out, options)
 
 
-def _fresh(options: argparse.Namespace, watching: Watching) -> LabRun:
-    reading = Reading(
-        encoding=options.encoding,
-        separator=options.separator,
-        source=options.source_column,
-        target=options.target_column,
-    )
-    source = FileSource(str(options.data.resolve()), reading)
-    changes = {n: getattr(options, n) for n in ("seed", "steps") if getattr(options, n) is not None}
-    given = Settings() if options.config is None else read_settings(options.config)
-    given = msgspec.structs.replace(given, **changes)
-    found = problems(given)
-    if found:
-        raise ValueError(str(found[0]))
-    data = load(source, given)
-    if options.config is None:
-        given = msgspec.structs.replace(suited_settings(data), **changes)
-        total = given.total_steps(len(data.train))
-        given = msgspec.structs.replace(given, warmup_steps=min(given.warmup_steps, total // 4))
-    found = problems(given, data.facts(given))
-    if found:
-        raise ValueError(str(found[0]))
-    _tell(data.report)
-    training = LabRun(data, given, watching)
-    if training.prepared.too_long:
-        print(
-            f"{training.prepared.too_long:,} pairs longer than max_seq_len {given.max_seq_len} "
-            "are left out",
-            file=sys.stderr,
-        )
+def _resumed(checkpoint: Path, watching: Watching) -> LabRun:
+    with Waiting(f"reading {checkpoint.name} and its data", sys.stderr) as waiting:
+        training = LabRun.resume(checkpoint, watching, waiting.tell)
+    if training.warning:
+        tell(f"warning: {training.warning}")
     return training
 
 
-def _tell(report: CleaningReport | None) -> None:
-    for line in () if report is None else report.sentences():
-        print(line, file=sys.stderr)
+def _fresh(options: argparse.Namespace, watching: Watching) -> LabRun:
+    # not resolved: a link that leads to itself is told of by whoever opens it
+    source = FileSource(str(options.data.absolute()), file_options.reading_of(options))
+    given = file_options.settings_given(options)
+    _check(problems(Settings(**given)))
+    with Waiting(f"reading {options.data.name}", sys.stderr) as waiting:
+        try:
+            data = load(source, Settings(**given), waiting.tell)
+        except UndecidedError as error:
+            raise ValueError(file_options.said(error)) from None
+    settings = suited_settings(data, given)
+    _check(problems(settings, data.facts(settings)))
+    _tell(() if data.look is None else recognised(data.look))
+    _tell(() if data.report is None else data.report.sentences())
+    with Waiting("turning the pairs into tokens", sys.stderr):
+        training = LabRun(data, settings, watching)
+    _tell(chosen(training))
+    return training
 
 
-def _train(training: LabRun, checkpoint: Path, options: argparse.Namespace, bar: Bar) -> None:
-    saved_at = time.monotonic()
-    try:
-        for progress in training:
-            bar.show(progress)
-            by_steps = options.save_steps and progress.step % options.save_steps == 0
-            if by_steps or time.monotonic() - saved_at > 60 * options.save_minutes:
+def _check(found: Sequence[Problem]) -> None:
+    if found:
+        raise ValueError(str(found[0]))
+
+
+def _tell(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        tell(sentence)
+
+
+def _work(training: LabRun, checkpoint: Path, out: Path, options: argparse.Namespace) -> None:
+    bar = Bar(training.total_steps, training.step, sys.stderr)
+    with stopping_in_order() as sign:
+        try:
+            evaluation = _train(training, checkpoint, options, bar, sign)
+            bar.close()
+            saved = _finish(training, checkpoint, out)
+        except DivergedError as error:
+            bar.close()
+            # what lies at `out` may be better than what has come to nothing
+            kept = training.save_model(free_name(out, f"step-{error.good_step}"))
+            raise ValueError(f"{error}, and is written to {kept.path}") from None
+        except Stopped:
+            raise
+        except KeyboardInterrupt:
+            bar.close()
+            said = "stopped at once"
+            if training.has_saved(checkpoint):
+                said += f"; go on from the last checkpoint with --resume {checkpoint}"
+            raise Stopped(said, 130) from None
+    print(f"written to {saved.path} ({saved.n_bytes:,} bytes)")
+    if said := verdict(training, evaluation):
+        tell(f"warning: {said}")
+
+
+def _train(
+    training: LabRun, checkpoint: Path, options: argparse.Namespace, bar: Bar, sign: StopSign
+) -> Evaluation | None:
+    """The last evaluation, if there was one."""
+    saved_at, evaluation = time.monotonic(), None
+    for progress in training:
+        bar.show(progress)
+        evaluation = progress.evaluation or evaluation
+        if sign.signal and not training.is_finished:
+            bar.close()
+            training.save_run(checkpoint)
+            raise Stopped(f"stopped; go on with --resume {checkpoint}", sign.code)
+        by_steps = options.save_steps and progress.step % options.save_steps == 0
+        if by_steps or time.monotonic() - saved_at > 60 * options.save_minutes:
+            saved_at = time.monotonic()
+            try:
                 training.save_run(checkpoint)
-                saved_at = time.monotonic()
-    except KeyboardInterrupt:
-        bar.close()
+            except (ValueError, OSError) as error:
+                # a disk may be full for a while
+                bar.close()
+                tell(f"warning: {error}; training goes on")
+    return evaluation
+
+
+def _finish(training: LabRun, checkpoint: Path, out: Path) -> Saved:
+    try:
+        saved = training.save_model(out)
+    except (ValueError, OSError) as error:
         training.save_run(checkpoint)
-        print(f"stopped; go on with --resume {checkpoint}", file=sys.stderr)
-        raise
-    except DivergedError:
-        bar.close()
-        if options.out is not None:
-            training.save_model(options.out)
-        raise
-    bar.close()
-
-
-class Bar:
-    """A line that is drawn over and over on a terminal, lines now and then anywhere else."""
-
-    def __init__(self, training: LabRun, stream: TextIO) -> None:
-        self._total, self._stream = training.total_steps, stream
-        self._first, self._start = training.step, time.monotonic()
-        self._is_live = stream.isatty()
-        self._drawn = 0.0
-        self._held_out = ""
-
-    def show(self, progress: Progress) -> None:
-        """Draw a step, unless the last one was drawn just now."""
-        if progress.evaluation is not None:
-            evaluation = progress.evaluation
-            self._held_out = f"  held-out {evaluation.loss:.3f}, {evaluation.exact_share:.0%} exact"
-        wait = SECONDS_BETWEEN_DRAWINGS if self._is_live else SECONDS_BETWEEN_LINES
-        now = time.monotonic()
-        if now - self._drawn < wait and progress.step != self._total:
-            return
-        self._drawn = now
-        text = self.text(progress, now - self._start)
-        self._stream.write(f"\r\x1b[K{text}" if self._is_live else text + "\n")
-        self._stream.flush()
-
-    def text(self, progress: Progress, seconds: float) -> str:
-        """The bar of a step, `seconds` after the first."""
-        done = progress.step - self._first
-        filled = BAR_WIDTH * progress.step // self._total
-        each = seconds / max(1, done)
-        left = each * (self._total - progress.step)
-        return (
-            f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {progress.step:,}/{self._total:,}"
-            f"  loss {progress.loss:.3f}{self._held_out}"
-            f"  {1000 * each:.0f} ms a step, {_duration(left)} left"
-        )
-
-    def close(self) -> None:
-        if self._is_live:
-            self._stream.write("\n")
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+        raise ValueError(
+            f"{error}; the training is kept: --resume {checkpoint} writes its model to another "
+            "--out"
+        ) from None
+    training.remove_run(checkpoint)
+    return saved

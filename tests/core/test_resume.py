@@ -168,7 +168,7 @@ def test_kill_9_at_any_moment_leaves_a_run_that_ends_in_the_same_bytes(
     wanted = tmp_path / "whole.safetensors"
     whole.save_model(wanted)
     generator = np.random.default_rng(7)
-    out, checkpoint = tmp_path / "out.safetensors", tmp_path / "out.training"
+    out, checkpoint = tmp_path / "out.safetensors", tmp_path / "out.safetensors.training"
     often = ["--out", str(out), "--save-steps", "1"]
     fresh = ["--data", str(pairs), "--config", str(config), *often]
     reached: list[int] = []
@@ -340,12 +340,12 @@ def test_ctrl_c_saves_the_run_and_says_how_to_go_on(pairs: Path, tmp_path: Path)
     config.write_text(json.dumps(msgspec.to_builtins(settings)), "utf-8")
     arguments = ["--data", str(pairs), "--config", str(config), "--out", str(out)]
     process = start([*arguments, "--save-steps", "1"])
-    wait_for_checkpoint(process, tmp_path / "out.training", 3)
+    wait_for_checkpoint(process, tmp_path / "out.safetensors.training", 3)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
-    assert f"go on with --resume {tmp_path / 'out.training'}" in output
-    assert 3 < step_of(tmp_path / "out.training") < 500 and not out.exists()
+    assert f"go on with --resume {tmp_path / 'out.safetensors.training'}" in output
+    assert 3 < step_of(tmp_path / "out.safetensors.training") < 500 and not out.exists()
 
 
 def test_train_as_a_generator_measures_what_it_is_asked_to(pairs: Path) -> None:

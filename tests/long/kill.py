@@ -32,6 +32,7 @@ from model_core.training import tasks
 from model_core.training.lab import Training
 from model_core.training.lab_data import FileSource
 from model_core.training.messages import Start
+from model_core.training.outputs import checkpoint_of
 from model_core.training.resume import latest_run, previous_of
 from model_core.training.settings import Settings
 
@@ -60,7 +61,7 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.pairs, self.config = folder / "pairs.tsv", folder / "settings.json"
         self.whole, self.out = folder / "whole.safetensors", folder / "out.safetensors"
-        self.checkpoint = folder / "out.training"
+        self.checkpoint = checkpoint_of(self.out)
         module = tasks.TASKS["dates"]
         pairs = [module.sentence(np.random.default_rng(n)) for n in range(PAIRS)]
         lines = [f"{pair.source_text}\t{pair.target_text}\n" for pair in pairs]
@@ -73,7 +74,7 @@ class Place:
 
     def first_checkpoint(self, process: subprocess.Popen[str], out: Path) -> float:
         """Wait for it; the seconds that it takes."""
-        start, checkpoint = time.monotonic(), out.with_suffix(self.checkpoint.suffix)
+        start, checkpoint = time.monotonic(), checkpoint_of(out)
         while process.poll() is None and not checkpoint.exists():
             time.sleep(0.01)
         return time.monotonic() - start

@@ -19,6 +19,7 @@ from model_core.model import Model
 from model_core.parameters import initialise
 from model_core.threads import limit_blas_threads
 from model_core.training.loop import Progress, train
+from model_core.training.outputs import check_format, check_model_place
 from model_core.training.tasks import chat_zh, dates, en_fr, en_zh, numbers, reverse
 
 MODULES = (en_zh, chat_zh, en_fr, dates, reverse, numbers)
@@ -42,10 +43,17 @@ def train_task(
     """Train a task's model by its recipe, write its card and save it; where it was saved.
 
     Data, first parameters and training all follow from the seed.
+    path: None is the bundled model's own place where the recipe is the bundled model's own too,
+    else NAME.safetensors in the current folder, where there is none yet
     """
     module = task(name)
     recipe = module.recipe.RECIPE
+    if path is None:
+        path = _default_place(name, is_bundled=steps is None and seed in (None, recipe.seed))
+    check_model_place(path)
     if seed is not None:
+        if seed < 0:
+            raise ValueError(f"seed is {seed}, expected 0 or more")
         recipe = replace(recipe, seed=seed)
     if steps is not None:
         if steps < 1:
@@ -57,13 +65,20 @@ def train_task(
     limit_blas_threads(config)
     generator = np.random.default_rng([recipe.seed, 1])
     model = Model(config, initialise(config, generator), tokenizer)
+    check_format(path, model)
     for progress in train(model, module.examples(data, model), recipe):
         report(progress)
     model.card = module.card(data, model, recipe)
-    if path is None:
-        path = bundled.resources() / "checkpoints" / f"{name}.safetensors"
-    path.parent.mkdir(parents=True, exist_ok=True)
     checkpoints.save(path, config, model.parameters, tokenizer, model.card)
+    return path
+
+
+def _default_place(name: str, is_bundled: bool) -> Path:
+    if is_bundled:
+        return bundled.resources() / "checkpoints" / f"{name}.safetensors"
+    path = Path(f"{name}.safetensors")
+    if path.exists():
+        raise ValueError(f"{path} is there already; name the file to be written with --out")
     return path
 
 
