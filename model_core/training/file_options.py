@@ -22,6 +22,7 @@ class SettingsList(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> None:
         print("what a --config file may set, such as {" + '"steps": 500, "d_model": 32}:')
+        print("of a file's run, what is not set is chosen to suit the file, from these values on")
         print("setting           default      usual values                  what it is")
         print("\n".join(settings_list()))
         parser.exit()

@@ -168,13 +168,6 @@ def task_settings(name: str) -> Settings:
     return settings_of(module.recipe.config(words), recipe)
 
 
-def suited_settings(data: LabData) -> Settings:
-    """See `suiting`, which is made of this module."""
-    from model_core.training import suiting
-
-    return suiting.suited_settings(data)
-
-
 def prepare(data: LabData, settings: Settings) -> Prepared:
     """A model with first parameters from the seed, and its examples.
 
