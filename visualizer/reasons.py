@@ -52,7 +52,15 @@ class Pattern(NamedTuple):
 def translated(sentence: str) -> str:
     """A sentence of the core in the language in use; an unknown one stays as it is."""
     known = patterns(i18n.language())
-    return _translated(sentence, known, DEEPEST) if known and len(sentence) <= LONGEST else sentence
+    if not known or len(sentence) > LONGEST:
+        return sentence
+    said = _translated(sentence, known, DEEPEST)
+    file, colon, reason = sentence.partition(": ")
+    if said != sentence or not colon:
+        return said
+    # what the system says of a file
+    about = _translated(reason, known, DEEPEST)
+    return said if about == reason else f"{file}: {about}"
 
 
 @cache

@@ -131,4 +131,6 @@ def test_a_training_that_goes_on_is_watched_by_its_own_pair(bench, qtbot):
     bench.tell(msgspec.structs.replace(scripted.started(7), watched=("s9 s4", "t9")))
     bench.tell(scripted.snapshot(7), scripted.steps(8, evaluated=8))
     assert (bench.store.state.lab.probe, bench.store.state.lab.expected) == ("s9 s4", "t9")
-    assert any("film from step 7" in words for words in lab_words.line_below(bench.training))
+    assert any(
+        "snapshots 1 from step 7 on" in words for words in lab_words.line_below(bench.training)
+    )

@@ -1,4 +1,4 @@
-"""No training is lost unsaid: set aside for another one, without a place, on a full disk, killed."""
+"""No training is lost unsaid: set aside for another, without a place, on a full disk, killed."""
 
 from __future__ import annotations
 
@@ -150,13 +150,21 @@ def test_a_word_about_a_kept_model_leaves_an_error_to_be_read(qtbot, bench):
     assert any("kept as" in part for part in lab_words.line_below(bench.training))
 
 
+def test_what_the_system_says_of_a_place_is_in_the_language_in_use(qtbot, bench):
+    i18n.set_language("zh")
+    bench.store.dispatch(
+        actions.show_notice, "error.kept", "error", reason="/a b: Read-only file system"
+    )
+    assert "/a b: 文件系统只读" in said(bench)
+
+
 # What can go on.
 
 
 def test_a_process_that_was_killed_is_told_in_a_sentence_with_a_way_on(qtbot, bench):
     bench.begin(qtbot)
     bench.tell(scripted.started(), scripted.steps(1, 2, 3), RunSaved(2, "somewhere"))
-    assert "saved at step 2 and every 2 min 0 s" in lab_words.line_below(bench.training)
+    assert "saved at step 2 and every 2 min" in lab_words.line_below(bench.training)
     path = Path(bench.training.checkpoint)
     bench.tell(Failed("the training process was ended from outside (signal 9)"))
     assert said(bench) == (
@@ -224,7 +232,8 @@ def test_a_failed_training_has_its_way_on_beside_the_reason(qtbot, live):
     assert [b.text() for b in bar.answers if b.isVisible()] == ["Resume"]
     assert not part.again.isVisible() and not part.reason.isVisible()
     store.dispatch(actions.dismiss_notice)
-    assert part.again.isVisible() and part.reason.text() == "The training process is gone"
+    assert part.again.isVisible()
+    assert part.reason.text().startswith("The training process is gone. It was saved last at step")
 
 
 def test_a_diverged_training_is_not_offered_to_diverge_again(qtbot, bench):

@@ -89,7 +89,10 @@ def line_below(training: Training, short: bool = False) -> tuple[str, ...]:
     ratio = update_ratio(training)
     if ratio is not None:
         parts.append(tr(f"lab.below.update{form}", ratio=scientific(ratio)))
-    if training.snapshots:
+    if training.snapshots and training.began:
+        n, began = len(training.snapshots), f"{training.began:,}"
+        parts.append(tr(f"lab.below.since{form}", n=n, began=began))
+    elif training.snapshots:
         parts.append(
             tr(
                 f"lab.below.snapshots{form}",
@@ -98,8 +101,6 @@ def line_below(training: Training, short: bool = False) -> tuple[str, ...]:
                 budget=bytes_text(training.budget),
             )
         )
-    if training.began and training.snapshots:
-        parts.append(tr("lab.below.since", n=f"{training.began:,}"))
     if not training.is_over and training.config is not None:
         parts.append(saving(training))
     if training.final is not None and training.final.path is not None:
@@ -111,10 +112,10 @@ def saving(training: Training) -> str:
     """When it was saved last, and how often it is."""
     if not training.checkpoint:
         return tr("lab.below.unsaved")
-    time = duration_text(training.save_seconds)
+    minutes = f"{training.save_seconds / 60:g}"
     if training.saved_step is None:
-        return tr("lab.below.saves", time=time)
-    return tr("lab.below.saved", n=f"{training.saved_step:,}", time=time)
+        return tr("lab.below.saves", m=minutes)
+    return tr("lab.below.saved", n=f"{training.saved_step:,}", m=minutes)
 
 
 def refusal(text: str, key: str, values: dict[str, object]) -> str:
@@ -138,6 +139,14 @@ def said(reason: str) -> str:
     """A sentence of the core in the language in use, with its first letter large."""
     text = translated(reason)
     return text[:1].upper() + text[1:]
+
+
+def why_ended(training: Training, can_go_on: bool) -> str:
+    """Why a training has failed, and where it can go on from."""
+    reason = said(training.reason)
+    if not can_go_on:
+        return reason
+    return tr("error.training.saved", reason=reason, step=f"{training.saved_step or 0:,}")
 
 
 def plain(title: str) -> str:

@@ -140,7 +140,9 @@ class TrainingPart(QWidget):
     def _draw_commands(self, lab: Lab, training: Training, notice: Notice | None) -> None:
         # as long as the window's notice says it there is no need to say it twice
         is_said = notice is not None and notice.key.startswith(lab_unfinished.FAILED)
-        said = [lab_words.said(training.reason)] if training.reason and not is_said else []
+        saved = any(str(entry.path) == training.checkpoint for entry in lab.unfinished)
+        can_go_on = training.status == "failed" and saved and training.final is None
+        said = [] if is_said or not training.reason else [lab_words.why_ended(training, can_go_on)]
         said += check_lines(lab.check)
         self.reason.setText("\n".join(said))
         self.reason.setVisible(bool(said))
@@ -148,9 +150,7 @@ class TrainingPart(QWidget):
         if self.reason.property("role") != role:
             self.reason.setProperty("role", role)
             self.reason.style().polish(self.reason)
-        saved = any(str(entry.path) == training.checkpoint for entry in lab.unfinished)
-        can_go_on = training.status == "failed" and saved and not is_said
-        self.again.setVisible(can_go_on and training.final is None)
+        self.again.setVisible(can_go_on and not is_said)
         self.again.setText(tr("lab.unfinished.resume"))
         paused, over = training.status == "paused", training.is_over
         going = training.status in ("running", "paused")
