@@ -141,10 +141,10 @@ class Training:
             if event is None:
                 return ""
             self._take(event)
-            # for whoever polls
-            self._taken.append(event)
             if isinstance(event, Refused):
                 return event.sentence
+            # for whoever polls
+            self._taken.append(event)
             if isinstance(event, RunSaved) or self.state in OVER:
                 return ""
         return Refused("the training process does not answer").sentence

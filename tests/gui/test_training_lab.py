@@ -64,7 +64,7 @@ def test_a_file_is_looked_at_and_every_line_is_accounted_for(tmp_path):
     [
         (b"", "is empty"),
         (bytes(range(256)) * 4, "binary"),
-        (b"one column\nonly\n", "has one column"),
+        (b"one column\nonly\n", "no separator in common"),
     ],
 )
 def test_a_bad_file_is_one_sentence_and_the_model_stays(tmp_path, data, told):
