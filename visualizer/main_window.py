@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from model_core.bundled import resources
-from model_core.snippets import DATA_FILE
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
@@ -30,6 +28,10 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+
+from model_core.bundled import resources
+from model_core.snippets import DATA_FILE
+from visualizer import actions, dialogs, fonts, i18n, keys, lab_actions
 from visualizer.asking import Asking
 from visualizer.cards import title_of
 from visualizer.copying import copied
@@ -44,7 +46,6 @@ from visualizer.widgets.formula import Formula
 from visualizer.widgets.key_sheet import KeySheet
 from visualizer.workspace import Workspace
 
-from visualizer import actions, dialogs, fonts, i18n, keys, lab_actions
 
 LEAST_SIZE = (1120, 640)
 # From this size on everything is drawn this much larger, where nobody has chosen.

@@ -8,14 +8,14 @@ import threading
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+
 from tests.gui.live_window import live  # noqa: F401 (fixture)
 from tests.gui.views import CROSS, SENTENCE
+from visualizer import actions, fonts
+from visualizer.main_window import fitting_scale
 from visualizer.panels.base import Panel
 from visualizer.settings import Settings
 from visualizer.state import SCALES, ViewState
-
-from visualizer import actions, fonts
-from visualizer.main_window import fitting_scale
 
 KEY, HELD = Qt.Key, Qt.KeyboardModifier
 
