@@ -42,9 +42,15 @@ def free_place(folder: Path) -> Path:
     """
     try_to_write(folder)
     number = 1
-    while (path := folder / f"training-{number}.safetensors").exists() or is_locked(path):
+    while is_taken(path := folder / f"training-{number}.safetensors"):
         number += 1
     return path
+
+
+def is_taken(path: Path) -> bool:
+    """Whether a training lies there, if only its checkpoint before the last, or is under way."""
+    previous = path.with_name(f"{path.name}.previous")
+    return path.exists() or previous.exists() or is_locked(path)
 
 
 def try_to_write(folder: Path) -> None:

@@ -15,7 +15,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import BinaryIO
 
 import numpy as np
 
@@ -27,7 +26,6 @@ from model_core.training.guard import DivergedError
 from model_core.training.lab_run import LabRun, Watching
 from model_core.training.loop import Progress
 from model_core.training.messages import (
-    COMMANDS,
     Command,
     Event,
     Failed,
@@ -49,9 +47,8 @@ from model_core.training.messages import (
     StepOnce,
     Steps,
     StopAndKeep,
-    receive,
 )
-from model_core.training.resume import remove_run
+from model_core.training.orders import end_in_order, listen
 from model_core.training.snapshots import Schedule, StoredAs, flattened
 from model_core.training.watched_pair import watched_pair
 
@@ -61,8 +58,6 @@ SECONDS_BETWEEN_PROBES = 0.4
 # Probing takes at most this share of the time.
 SHARE_OF_PROBES = 0.1
 KINDNESS = 10
-# So long may a step and the saving after it take once nobody is there any more.
-SECONDS_TO_SAVE = 10.0
 
 
 class _NobodyThereError(Exception):
@@ -121,6 +116,10 @@ def begun(start: Start, send: Send) -> LabRun:
         send(Loading(report.lines, report.pairs))
 
     watching = Watching(start.evaluate_every, start.norms_every)
+    if start.save_steps < 0:
+        raise ValueError(f"save_steps is {start.save_steps}, expected 0 or more")
+    if not start.save_seconds >= 0:
+        raise ValueError(f"save_seconds is {start.save_seconds}, expected 0 or more")
     if start.resume:
         return LabRun.resume(start.resume, watching, tell)
     if start.source is None or start.settings is None:
@@ -344,10 +343,10 @@ class Worker:
         self._tell()
         card = self._run.card()
         self._send(Finished(self._run.step, is_whole, self._parameters(), card))
-        for path in {self._start.checkpoint, self._start.resume} - {""}:
+        if self._start.checkpoint:
             # the run is over and told; what cannot be removed is in nobody's way
             with contextlib.suppress(ValueError, OSError):
-                remove_run(path)
+                self._run.remove_run(self._start.checkpoint)
 
     def _parameters(self) -> bytes:
         parameters = self._run.model.parameters
@@ -364,20 +363,12 @@ def main() -> None:
     # a Ctrl-C in a terminal is the watching program's business, and reaches this one as well
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, commands), daemon=True).start()
+    end_in_order(commands)
+    threading.Thread(target=listen, args=(sys.stdin.buffer, commands), daemon=True).start()
     serve(Sender(output), commands)
     sys.stderr.flush()
     # not by way of the interpreter's end, which waits for the thread that reads the input
     os._exit(0)
-
-
-def _listen(stream: BinaryIO, commands: queue.SimpleQueue[Command]) -> None:
-    while (data := receive(stream)) is not None:
-        commands.put(COMMANDS.decode(data))
-    # the program that started this one is gone, or has had enough
-    commands.put(Quit())
-    time.sleep(SECONDS_TO_SAVE)
-    os._exit(1)
 
 
 if __name__ == "__main__":
