@@ -92,8 +92,13 @@ def _whole(name: str, value: int, low: int, high: int) -> Iterator[Problem]:
 
 def _sizes(s: Settings) -> Iterator[Problem]:
     # the special tokens and one more
-    if s.vocab_size:
-        yield from _whole("vocab_size", s.vocab_size, 5, LARGEST_SIZE)
+    if s.vocab_size and not 5 <= s.vocab_size <= LARGEST_SIZE:
+        yield Problem(
+            "vocab_size",
+            f"vocab_size is {s.vocab_size}, which must be 5 to {LARGEST_SIZE}, or 0 for all tokens",
+            "set it to 0",
+            0,
+        )
     sound = True
     for name in ("d_model", "n_heads", "d_ff", "max_seq_len"):
         for problem in _whole(name, getattr(s, name), 1, LARGEST_SIZE):
