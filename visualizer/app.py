@@ -6,6 +6,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -227,6 +228,7 @@ class Session(QObject):
         if self._fallback is not None:
             self.open(self._fallback)
             return
+        self.store.dispatch(_fail_to_open)
         if isinstance(self._asked_for, Path) and holds_pairs(self._asked_for):
             self.store.dispatch(offer_the_lab, self._asked_for)
             return
@@ -262,6 +264,11 @@ class Session(QObject):
 
     def _on_tick(self) -> None:
         self.store.dispatch(navigation.advance)
+
+
+def _fail_to_open(state: ViewState) -> ViewState:
+    """Nothing is on its way any more: where there is no model, there will be none by itself."""
+    return state if state.model is not None else replace(state, unopened=True)
 
 
 class Mishaps(QObject):

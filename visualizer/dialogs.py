@@ -19,11 +19,11 @@ def formats() -> dict[str, str]:
     return {ending: name for name, ending in ENDINGS.items()}
 
 
-def ask_for_path(parent: QWidget) -> Path | None:
-    """The file that the user picks to open."""
+def ask_for_path(parent: QWidget, folder: Path | None = None) -> Path | None:
+    """The file that the user picks to open, looked for in the folder at first."""
     known = " ".join(f"*{ending}" for ending in formats())
     filters = f"{tr('ui.open.filter')} ({known});;{tr('ui.open.all')} (*)"
-    name, _ = QFileDialog.getOpenFileName(parent, tr("ui.open.title"), "", filters)
+    name, _ = QFileDialog.getOpenFileName(parent, tr("ui.open.title"), str(folder or ""), filters)
     return Path(name) if name else None
 
 

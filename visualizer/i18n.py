@@ -51,6 +51,12 @@ def tr(key: str, **values: object) -> str:
     return text.format(**values) if values else text
 
 
+def tr_count(key: str, n: int, **values: object) -> str:
+    """The sentence about n things, n with commas; about one its own, where the language has it."""
+    one = f"{key}.one"
+    return tr(one if n == 1 and has(one) else key, n=f"{n:,}", **values)
+
+
 def has(key: str) -> bool:
     """Whether the language in use has this key, for sentences that are optional."""
     return key in catalogue(_language)

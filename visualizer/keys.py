@@ -73,6 +73,7 @@ SHEET = (
     "keys.decoding",
     "keys.chat",
     "keys.train",
+    "keys.lab",
     "keys.step",
     "keys.gradients",
     "keys.back",

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 TASKS = ("reverse", "dates", "numbers", "en-zh", "en-fr", "chat-zh")
 # Which settings the facts about the data depend on.
 OF_THE_DATA = ("tokenizer", "min_count", "vocab_size", "held_out_share", "seed", "tying")
+# Which settings a step takes no longer with, nor shorter.
+OF_NO_TIME = frozenset(
+    {
+        *("learning_rate", "beta1", "beta2", "epsilon", "max_grad_norm", "final_share"),
+        *("epochs", "steps", "warmup_steps"),
+    }
+)
 
 
 def toggle_lab(state: ViewState) -> ViewState:
@@ -227,8 +234,15 @@ def show_facts(
 
 
 def timing_key(subject: Subject) -> tuple[Any, ...]:
-    """What the time of a step depends on."""
+    """What it depends on how much a run will take."""
     return subject.source, subject.settings
+
+
+def pace_key(subject: Subject) -> tuple[Any, ...]:
+    """What the time of a step depends on: not how far it goes, nor how many there are."""
+    names = subject.settings.__struct_fields__
+    settings = (getattr(subject.settings, name) for name in names if name not in OF_NO_TIME)
+    return subject.source, *settings
 
 
 def show_estimate(state: ViewState, key: Any, found: Estimate) -> ViewState:
@@ -242,7 +256,7 @@ def show_estimate(state: ViewState, key: Any, found: Estimate) -> ViewState:
 def show_timing(state: ViewState, key: Any, seconds: float) -> ViewState:
     """A few steps with these settings were tried."""
     subject = state.lab.subject
-    if subject is None or timing_key(subject) != key:
+    if subject is None or pace_key(subject) != key:
         return state
     return with_lab(state, subject=replace(subject, seconds_a_step=seconds, seconds_key=key))
 

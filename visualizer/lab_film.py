@@ -9,7 +9,7 @@ import numpy as np
 
 from model_core.chat import source_of
 from visualizer.cards import bundled_title
-from visualizer.i18n import has, tr
+from visualizer.i18n import tr
 from visualizer.lab import (
     MOST_FRAMES,
     Lab,
@@ -69,9 +69,8 @@ def card_of(training: Training) -> dict[str, Any]:
 
 
 def task_name(title: str) -> str:
-    """What a training is called: by its task, or as the bundled model, or by its own title."""
-    key = f"lab.task.{title}.title"
-    return tr(key) if has(key) else bundled_title(title, title)
+    """What a training is called: as the bundled model of its task, or by its own title."""
+    return bundled_title(title)
 
 
 def name_of(training: Training) -> str:

@@ -36,6 +36,7 @@ from visualizer.asking import Asking
 from visualizer.cards import title_of
 from visualizer.copying import copied
 from visualizer.i18n import tr
+from visualizer.kept_models import kept_folder, place_to_open_from
 from visualizer.pair_files import goes_to_lab
 from visualizer.panels.base import COLOURS
 from visualizer.state import SCALES, ViewState, reads_matrix
@@ -45,7 +46,6 @@ from visualizer.theme import qpalette, theme_of
 from visualizer.widgets.formula import Formula
 from visualizer.widgets.key_sheet import KeySheet
 from visualizer.workspace import Workspace
-
 
 LEAST_SIZE = (1120, 640)
 # From this size on everything is drawn this much larger, where nobody has chosen.
@@ -67,7 +67,7 @@ class MainWindow(QWidget):
     saveWanted(Path), exportWanted(Snippet, Path) for the arrays that copied text loads;
     closing() before the window goes; painted() once, when its first frame is on the screen.
 
-    choose_path: asks the user for a file, None where there is none
+    choose_path: asks the user for a file, given a folder; None where there is none
     choose_target: asks where to save, given a place and the endings that the model can have
     choose_arrays: asks where to write the arrays that copied text loads, given a place
     """
@@ -82,7 +82,7 @@ class MainWindow(QWidget):
     def __init__(
         self,
         store: Store,
-        choose_path: Callable[[QWidget], Path | None] = dialogs.ask_for_path,
+        choose_path: Callable[[QWidget, Path | None], Path | None] = dialogs.ask_for_path,
         choose_target: Callable[[QWidget, Path, tuple[str, ...]], Path | None] = (
             dialogs.ask_for_target
         ),
@@ -291,7 +291,8 @@ class MainWindow(QWidget):
 
     def browse(self) -> None:
         """Ask for a file and open it."""
-        path = self._choose_path(self)
+        folder = place_to_open_from(self.store.state.recent, kept_folder())
+        path = self._choose_path(self, folder)
         if path is not None:
             self.openWanted.emit(path)
 
@@ -344,12 +345,18 @@ class MainWindow(QWidget):
             event.acceptProposedAction()
             key = "ui.drop.pairs" if self._is_for_lab(path) else "ui.drop"
             self.store.dispatch(actions.show_notice, key)
+        elif (several := len(_dragged_files(event))) > 1:
+            # taken here only to be told so
+            event.acceptProposedAction()
+            self.store.dispatch(actions.show_notice, "ui.drop.one", n=several)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         self.store.dispatch(actions.dismiss_notice)
 
     def dropEvent(self, event: QDropEvent) -> None:
         path = _dropped_file(event)
+        if path is None and len(_dragged_files(event)) > 1:
+            return
         self.store.dispatch(actions.dismiss_notice)
         if path is not None:
             event.acceptProposedAction()
@@ -371,7 +378,11 @@ class MainWindow(QWidget):
 
 def _dropped_file(event: QDropEvent | QDragEnterEvent) -> Path | None:
     """The one local file that is dragged, if that is what it is."""
+    files = _dragged_files(event)
+    return files[0] if len(files) == 1 else None
+
+
+def _dragged_files(event: QDropEvent | QDragEnterEvent) -> list[Path]:
+    """The local files that are dragged, if there is nothing else among it."""
     urls = event.mimeData().urls() if event.mimeData().hasUrls() else []
-    if len(urls) != 1 or not urls[0].isLocalFile():
-        return None
-    return Path(urls[0].toLocalFile())
+    return [Path(url.toLocalFile()) for url in urls] if all(u.isLocalFile() for u in urls) else []

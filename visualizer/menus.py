@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
 from PySide6.QtWidgets import QMenu, QWidget
 
 from model_core import bundled
 from visualizer import actions, palettes
 from visualizer.cards import bundled_title
 from visualizer.i18n import LANGUAGES, tr
+from visualizer.kept_models import MOST, kept_models
 from visualizer.state import SCALES, Choices, ModelEntry, ViewState, offered_variants, silent_traits
 from visualizer.store import Store
 from visualizer.theme import system_theme
@@ -81,24 +84,53 @@ def model_menu(
     open_model: Callable[[str | Path], object],
     choose: Callable[[Choices], object],
     commands: Iterable[tuple[str, Callable[[], object]]],
+    kept: Path | None = None,
 ) -> Menu:
-    """What can be opened, what the model in use leaves to choose, Open… and Save."""
+    """What can be opened, what the model in use leaves to choose, Open… and Save.
+
+    kept: the folder of what the training lab has kept
+    """
     menu = Menu(parent)
     menu.heading(tr("ui.models.bundled"))
     for name in bundled.names():
         # the name of the file stands where other entries have their key
         menu.command(f"{bundled_title(name)}\t{name}", partial(open_model, name))
-    if state.recent:
+    found = () if kept is None else kept_models(kept)
+    recent = [path for path in state.recent if Path(path) not in found]
+    if recent:
         menu.addSeparator()
         menu.heading(tr("ui.models.recent"))
-        for path in state.recent:
+        for path in recent:
             menu.command(Path(path).name, partial(open_model, Path(path)), tip=path)
+    if found:
+        assert kept is not None
+        _add_kept(menu, kept, found, open_model)
     if state.model is not None:
         _add_choices(menu, state.model, choose)
     menu.addSeparator()
     for text, act in commands:
         menu.command(text, act)
     return menu
+
+
+def _add_kept(
+    menu: Menu, folder: Path, found: tuple[Path, ...], open_model: Callable[[str | Path], object]
+) -> None:
+    """The newest models that the lab has kept, and the way to all of them."""
+    menu.addSeparator()
+    menu.heading(tr("ui.models.kept"))
+    for path in found[:MOST]:
+        when = datetime.fromtimestamp(path.stat().st_mtime).strftime("%m-%d %H:%M")
+        menu.command(f"{path.stem}\t{when}", partial(open_model, path), tip=str(path))
+    words = tr("ui.models.kept.folder")
+    if len(found) > MOST:
+        words += f"\t{tr('ui.models.kept.more', n=len(found) - MOST)}"
+    menu.command(words, partial(show_folder, folder), tip=str(folder))
+
+
+def show_folder(folder: Path) -> None:
+    """The folder in the system's own window for files."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 
 def _add_choices(menu: Menu, entry: ModelEntry, choose: Callable[[Choices], object]) -> None:

@@ -220,6 +220,7 @@ class ViewState:
     diverging: str = "blue_red"
     language: str = "en"
     notice: Notice | None = None
+    unopened: bool = False
     sentence_number: int = 0
     recent: tuple[str, ...] = ()
     file: Path | None = None

@@ -32,7 +32,7 @@ class LiveWindow:
         self.store = Store(self.settings.apply_to(ViewState()))
         self.target: Path | None = None
         self.suggested: Path | None = None
-        self.window = MainWindow(self.store, lambda parent: self.chosen, self._choose_target)
+        self.window = MainWindow(self.store, lambda *_: self.chosen, self._choose_target)
         self.session = Session(self.window, Engine(), self.settings)
         self.window.resize(1280, 720)
         with qtbot.waitExposed(self.window):

@@ -176,7 +176,7 @@ def test_a_snapshot_is_opened_with_its_own_parameters(qtbot, bench):
     bench.store.dispatch(lab_orders.open_shown)
     qtbot.waitUntil(lambda: bench.store.state.page == "record")
     state = bench.store.state
-    assert state.model is not None and state.model.name == "letters backwards, step 10"
+    assert state.model is not None and state.model.name == "Letters backwards, step 10"
     for name, value in scripted.parameters(10).items():
         wanted = value.astype(np.float16) if bench.client.film.stored_as == "float16" else value
         np.testing.assert_allclose(state.model.model.parameters[name], wanted, rtol=1e-3, atol=1e-6)
@@ -218,7 +218,7 @@ def test_divergence_is_told_in_the_cores_sentence_with_the_last_good_state(qtbot
     bench.store.dispatch(lab_orders.open_final)
     qtbot.waitUntil(lambda: bench.store.state.page == "record")
     model = bench.store.state.model
-    assert model is not None and model.name == "letters backwards, step 2"
+    assert model is not None and model.name == "Letters backwards, step 2"
     for name, value in scripted.parameters(2).items():
         np.testing.assert_array_equal(model.model.parameters[name], value)
 

@@ -19,7 +19,7 @@ from visualizer import actions, i18n, lab_actions, lab_orders
 from visualizer.inquiries.lab import EstimateInquiry, FactsInquiry, LookInquiry
 from visualizer.lab import snapshot_steps
 from visualizer.lab_places import unfinished_in
-from visualizer.lenses import lab_form, remarks
+from visualizer.lenses import lab_form, lab_numbers, remarks
 from visualizer.lenses.lab_file import report_rows
 from visualizer.state import ViewState
 
@@ -132,11 +132,11 @@ def test_what_is_no_number_waits_and_is_not_trained_with():
         "many" in next(r for r in lab_form.form(state.lab.subject).rows if r.name == "d_ff").problem
     )
     assert lab_orders.begin(state) is state
-    assert lab_form.read_value("learning_rate", "3e-3") == 0.003
-    assert lab_form.read_value("n_encoder_layers", " ") is None
+    assert lab_numbers.read_value("learning_rate", "3e-3") == 0.003
+    assert lab_numbers.read_value("n_encoder_layers", " ") is None
     for name, text in (("d_ff", "12.5"), ("learning_rate", "nan"), ("d_ff", "")):
         with pytest.raises(ValueError):
-            lab_form.read_value(name, text)
+            lab_numbers.read_value(name, text)
 
 
 def test_the_estimate_is_that_of_the_model_itself():

@@ -17,6 +17,8 @@ from visualizer.state import ViewState
 AT_ONCE = 4
 # Steps are tried for so many seconds.
 TRIED = 0.8
+# Parameters times tokens of a side that are tried at once, about a second's work.
+MOST_TRIED = 3_000_000_000
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,26 @@ class EstimateInquiry(Inquiry):
         return lab_actions.show_estimate(state, key, result)
 
 
+def trial(subject: Subject) -> tuple[Any, float]:
+    """Settings to try steps with, and the share of a step that one of these is.
+
+    A step cannot be broken off, and what is asked next waits for it: a very large one is tried
+    with fewer pairs.
+    """
+    import msgspec
+
+    from model_core.training.estimates import largest_batch
+
+    assert subject.facts is not None and subject.estimate is not None
+    settings = subject.settings
+    rows, sources, targets = largest_batch(settings, subject.facts)
+    a_row = subject.estimate.parameters * max(sources, targets)
+    fewer = max(1, min(rows, MOST_TRIED // max(1, a_row)))
+    if fewer == rows:
+        return settings, 1.0
+    return msgspec.structs.replace(settings, batch_size=fewer), fewer / rows
+
+
 class TimingInquiry(Inquiry):
     """How long a step takes, by trying a few once the settings rest."""
 
@@ -182,8 +204,8 @@ class TimingInquiry(Inquiry):
         subject = _sound(state)
         if subject is None or state.lab.is_training:
             return None
-        key = lab_actions.timing_key(subject)
-        return key if subject.estimate_key == key else None
+        found = subject.estimate_key == lab_actions.timing_key(subject)
+        return lab_actions.pace_key(subject) if found else None
 
     def answered(self, state: ViewState) -> Hashable | None:
         subject = _subject(state)
@@ -193,21 +215,23 @@ class TimingInquiry(Inquiry):
     def work(self, state: ViewState) -> Callable[[Cancelled], Any]:
         subject = state.lab.subject
         assert subject is not None and subject.estimate is not None
-        found, settings = subject.estimate, subject.settings
+        found, (settings, share) = subject.estimate, trial(subject)
 
         def find(cancelled: Cancelled) -> Any:
             from model_core.training.estimates import timed
             from model_core.training.lab_data import prepare
 
             prepared = prepare(SHELF.data(subject, cancelled), settings)
-            return None if cancelled() else timed(found, prepared, settings, TRIED)
+            if cancelled():
+                return None
+            return timed(found, prepared, settings, TRIED).seconds_per_step / share
 
         return lambda cancelled: attempted(lambda: find(cancelled))
 
     def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
         if result is None or isinstance(result, Refusal):
             return state
-        return lab_actions.show_timing(state, key, result.seconds_per_step)
+        return lab_actions.show_timing(state, key, result)
 
 
 class FilmInquiry(Inquiry):

@@ -9,7 +9,7 @@ from typing import Any
 from model_core.training.cleaning import CleaningReport, LeftOut
 from model_core.training.data_formats import DELIMITERS, FORMATS, SEPARATORS
 from model_core.training.text_files import shown_encoding
-from visualizer.i18n import tr
+from visualizer.i18n import tr, tr_count
 from visualizer.lab import FileImport
 from visualizer.lenses.remarks import size_text
 from visualizer.reasons import translated
@@ -34,7 +34,7 @@ def title(file: FileImport) -> tuple[str, str]:
     look = file.look
     facts = [] if look is None else [size_text(look.size), shown_encoding(look.encoding)]
     if file.report is not None:
-        facts.append(tr("lab.file.pairs", n=f"{file.report.pairs:,}"))
+        facts.append(tr_count("lab.file.pairs", file.report.pairs))
     return Path(file.path).name, " · ".join(facts)
 
 
@@ -98,15 +98,18 @@ def wish(file: FileImport, name: str, value: Any) -> dict[str, Any]:
 
 def report_rows(report: CleaningReport) -> tuple[ReportRow, ...]:
     """What became of every line, the first of each kind as they are."""
-    rows = [ReportRow(f"{report.pairs:,}", tr("lab.report.pairs"), is_kept=True)]
+    rows = [
+        ReportRow(f"{report.pairs:,}", tr_count("lab.report.pairs", report.pairs), is_kept=True)
+    ]
     if report.several_targets:
-        rows.append(ReportRow(f"{report.several_targets:,}", tr("lab.report.several")))
+        several = report.several_targets
+        rows.append(ReportRow(f"{several:,}", tr_count("lab.report.several", several)))
     for count, kind in (
         (report.header_lines, "header"),
         (report.continued_lines, "continued"),
     ):
         if count:
-            rows.append(ReportRow(f"{count:,}", tr(f"lab.report.{kind}")))
+            rows.append(ReportRow(f"{count:,}", tr_count(f"lab.report.{kind}", count)))
     rows += [left_out_row(entry) for entry in report.left_out]
     if not report.left_out:
         rows.append(ReportRow("0", tr("lab.report.none")))
@@ -124,4 +127,5 @@ def left_out_row(entry: LeftOut) -> ReportRow:
     )
     left = entry.count - len(examples)
     more = tr("lab.report.more", n=f"{left:,}") if examples and left else ""
-    return ReportRow(f"{entry.count:,}", tr(f"lab.report.{entry.kind}"), examples, more)
+    words = tr_count(f"lab.report.{entry.kind}", entry.count)
+    return ReportRow(f"{entry.count:,}", words, examples, more)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +12,12 @@ from model_core.training.estimates import Estimate
 from model_core.training.lab_data import Facts, TaskSource, task_settings
 from model_core.training.problems import Problem, problems
 from model_core.training.settings import FIELDS, SettingField, Settings
-from visualizer.i18n import tr
+from model_core.training.tape_memory import BYTES
+from visualizer.i18n import tr, tr_count
 from visualizer.lab import Subject
-from visualizer.lab_actions import timing_key
-from visualizer.reasons import translated
+from visualizer.lab_actions import pace_key, timing_key
+from visualizer.lenses.lab_numbers import COUNTED, FOLLOWING, number_text, unread_said
+from visualizer.lenses.lab_problems import label, problem_said
 
 GROUPS = ("size", "training", "regularity", "architecture", "data")
 # Of a file, what its tokens are comes first: the size of the vocabulary follows from it.
@@ -59,21 +60,6 @@ TERMS = {
     "min_count": "unk",
     "held_out_share": "held_out",
 }
-# Of these None is a value: it follows another setting.
-FOLLOWING = (
-    "n_encoder_layers",
-    "n_decoder_layers",
-    "dropout_attention",
-    "dropout_ffn",
-    "dropout_sublayer",
-)
-WHOLE = frozenset(
-    {
-        *("vocab_size", "d_model", "n_heads", "d_ff", "n_layers", "max_seq_len", "epochs"),
-        *("batch_size", "n_encoder_layers", "n_decoder_layers", "steps", "warmup_steps"),
-        *("alignment_layer", "alignment_head", "seed", "min_count"),
-    }
-)
 # A task comes with its own tokenizer and its own held-out part.
 OF_FILES = ("tokenizer", "min_count", "held_out_share")
 OF_TASKS = ("alignment_loss", "alignment_layer", "alignment_head")
@@ -90,8 +76,10 @@ class FormRow:
     """A setting as the form shows it.
 
     kind: "number" | "choice" | "fixed", which comes with the data
-    text: what its field reads, "" for one that follows    hint: its sensible range
-    problem: why it cannot work, and fix: what is suggested instead    term: of the glossary
+    value: of the setting; text: what its field reads, "" for one that follows
+    hint: its sensible range, and what files call it; first: what the field counts from
+    problem: why it cannot work; fix: what is suggested instead, and how that is said
+    is_read: whether its field holds a value    term: of the glossary
     """
 
     name: str
@@ -106,7 +94,11 @@ class FormRow:
     problem: str = ""
     unusual: bool = False
     fix: Any = None
+    fix_said: str = ""
     term: str = ""
+    value: Any = None
+    first: int = 0
+    is_read: bool = True
 
 
 @dataclass(frozen=True)
@@ -122,8 +114,8 @@ class Form:
     groups: tuple[str, ...] = GROUPS
 
 
-def form(subject: Subject) -> Form:
-    """The form of what is to be learned."""
+def form(subject: Subject, count_from: int = 1) -> Form:
+    """The form of what is to be learned; layers and heads are counted from count_from."""
     settings, facts = subject.settings, subject.facts
     found: dict[str, Problem] = {}
     for problem in problems(settings, facts):
@@ -135,7 +127,7 @@ def form(subject: Subject) -> Form:
     rows = tuple(
         fixed_vocabulary(entry, facts)
         if is_task and entry.name == "vocab_size"
-        else _row(entry, settings, facts, found.get(entry.name), unread.get(entry.name))
+        else _row(entry, settings, facts, found.get(entry.name), unread.get(entry.name), count_from)
         for entry in fields
     )
     sound = not found and not unread
@@ -144,7 +136,9 @@ def form(subject: Subject) -> Form:
         () if facts is None else facts_said(facts, settings.max_seq_len),
         _said_of_run(subject) if sound and facts is not None else (),
         preset_of(subject),
-        tuple(dict.fromkeys(problem_said(problem) for problem in found.values())),
+        tuple(
+            dict.fromkeys(problem_said(problem, settings, count_from) for problem in found.values())
+        ),
         sound and facts is not None,
         GROUPS if is_task else GROUPS_OF_FILES,
     )
@@ -154,7 +148,7 @@ def fixed_vocabulary(entry: SettingField, facts: Facts | None) -> FormRow:
     """The vocabulary of a built-in task: as large as its tokenizer has made it."""
     name = entry.name
     text = "…" if facts is None else vocabulary_said(facts)
-    words = (tr(f"training.{name}.label"), "fixed", text, tr(f"training.{name}.fixed"), "")
+    words = (label(name), "fixed", text, tr(f"training.{name}.fixed"), "")
     return FormRow(name, entry.group, *words, term=TERMS[name])
 
 
@@ -165,10 +159,16 @@ def vocabulary_said(facts: Facts) -> str:
 
 
 def _row(
-    entry: SettingField, settings: Settings, facts: Facts | None, problem: Any, unread: str | None
+    entry: SettingField,
+    settings: Settings,
+    facts: Facts | None,
+    problem: Problem | None,
+    unread: str | None,
+    count_from: int,
 ) -> FormRow:
     name = entry.name
     value = getattr(settings, name)
+    first = count_from if name in COUNTED else 0
     kind = "choice" if entry.choices or name in FLAGS else "number"
     low, high = entry.low, entry.high
     unusual = (
@@ -180,30 +180,43 @@ def _row(
     )
     said = ""
     if unread is not None:
-        said = tr("lab.unread", text=unread)
+        said = unread_said(name, unread, first)
     elif problem is not None:
-        said = problem_said(problem)
+        said = problem_said(problem, settings, count_from)
     hint = ""
     if low is not None and high is not None:
-        hint = tr("lab.range", low=number_text(low), high=number_text(high))
-    explanation = tr(f"training.{name}.explained")
+        hint = tr("lab.range", low=number_text(low + first), high=number_text(high + first))
+    if label(name) != name:
+        hint = f"{hint} · {name}" if hint else name
+    explanation = tr(f"training.{name}.explained", first=first)
+    fix = problem.value if problem is not None and unread is None else None
     if name == "vocab_size" and facts is not None:
         explanation = tr("lab.vocabulary.now", explanation=explanation, now=vocabulary_said(facts))
     return FormRow(
         name,
         entry.group,
-        tr(f"training.{name}.label"),
+        label(name),
         kind,
-        number_text(value) if kind == "number" else str(value),
+        shown_value(value, first) if kind == "number" else str(value),
         explanation,
         hint,
         tr("lab.follows", value=number_text(_followed(settings, name))) if _follows(name) else "",
         choices_said(entry),
         said,
         unusual,
-        problem.value if problem is not None and unread is None else None,
+        fix,
+        "" if fix is None else dict(choices_said(entry)).get(str(fix), shown_value(fix, first)),
         TERMS[name],
+        value,
+        first,
+        unread is None,
     )
+
+
+def shown_value(value: Any, first: int = 0) -> str:
+    """A setting's number as its field reads it."""
+    counted = value + first if first and value is not None else value
+    return number_text(counted) if isinstance(value, int | float | None) else str(value)
 
 
 def choices_said(entry: SettingField) -> tuple[tuple[str, str], ...]:
@@ -218,12 +231,6 @@ def chosen(name: str, text: str) -> Any:
     return text == "True" if name in FLAGS else text
 
 
-def problem_said(problem: Problem) -> str:
-    """Why a setting cannot work and what to do instead, in the language in use."""
-    parts = {"reason": translated(problem.reason), "suggestion": translated(problem.suggestion)}
-    return tr("lab.problem", **parts)
-
-
 def _follows(name: str) -> bool:
     return name in FOLLOWING
 
@@ -232,40 +239,27 @@ def _followed(settings: Settings, name: str) -> Any:
     return settings.n_layers if name.startswith("n_") else settings.dropout_rate
 
 
-def number_text(value: Any) -> str:
-    """A number as one would type it; nothing for None."""
-    if value is None:
-        return ""
-    if isinstance(value, int):
-        return str(value)
-    return f"{value:.10g}"
-
-
-def read_value(name: str, text: str) -> Any:
-    """What was typed into a field, as a value; ValueError where it is none."""
-    plain = text.strip().replace(",", ".").replace("\u2212", "-")
-    if not plain and name in FOLLOWING:
-        return None
-    if name in WHOLE:
-        return int(plain)
-    value = float(plain)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
-
-
 def preset_settings(subject: Subject, preset: str) -> Settings:
     """The settings of a preset: sizes and pace, or those of the task's own recipe."""
     if preset == "own" and isinstance(subject.source, TaskSource):
         return task_settings(subject.source.name)
+    return _sized_as(subject.settings, preset)
+
+
+def _sized_as(settings: Settings, preset: str) -> Settings:
     return msgspec.structs.replace(
-        subject.settings, n_encoder_layers=None, n_decoder_layers=None, **SIZES[preset]
+        settings, n_encoder_layers=None, n_decoder_layers=None, **SIZES[preset]
     )
 
 
 def presets(subject: Subject) -> tuple[tuple[str, str], ...]:
     """(name, words) of the presets that there are for the data."""
-    names = ("own", *PRESETS) if isinstance(subject.source, TaskSource) else PRESETS
+    names: tuple[str, ...] = PRESETS
+    if isinstance(subject.source, TaskSource):
+        own = task_settings(subject.source.name)
+        # one that comes to the task's own settings would be the same choice twice
+        others = [name for name in PRESETS if _sized_as(own, name) != own]
+        names = ("own", *others)
     return tuple((name, tr(f"lab.preset.{name}")) for name in names)
 
 
@@ -283,7 +277,7 @@ def preset_of(subject: Subject) -> str:
 def facts_said(facts: Facts, max_seq_len: int) -> tuple[str, ...]:
     """The data in a few lines; what is too long for the model is said, too."""
     lines = [
-        tr("lab.facts.pairs", train=f"{facts.n_train:,}", held=f"{facts.n_held_out:,}"),
+        tr_count("lab.facts.pairs", facts.n_train, held=f"{facts.n_held_out:,}"),
         tr(
             "lab.facts.tokens",
             source=f"{facts.n_source_tokens:,}",
@@ -297,16 +291,15 @@ def facts_said(facts: Facts, max_seq_len: int) -> tuple[str, ...]:
         lines.append(tr("lab.facts.longest", source=int(source), target=int(target)))
     longer = facts.longer_than(max_seq_len)
     if longer:
-        lines.append(tr("lab.facts.longer", n=f"{longer:,}", limit=max_seq_len))
+        lines.append(tr_count("lab.facts.longer", longer, limit=max_seq_len))
     return tuple(lines)
 
 
 def _said_of_run(subject: Subject) -> tuple[tuple[str, str], ...]:
     """(what, how much) of the run to come; dots for what is being found out."""
     assert subject.facts is not None
-    key = timing_key(subject)
-    found = subject.estimate if subject.estimate_key == key else None
-    timed = subject.seconds_a_step if subject.seconds_key == key else None
+    found = subject.estimate if subject.estimate_key == timing_key(subject) else None
+    timed = subject.seconds_a_step if subject.seconds_key == pace_key(subject) else None
     facts = subject.facts
     config = subject.settings.sized(facts.n_source_tokens, facts.n_target_tokens)
     return estimate_said(parameter_count(config), found, timed)
@@ -319,7 +312,7 @@ def estimate_said(
     waiting = "…"
     size = memory = steps = epoch_steps = epoch = whole = waiting
     if found is not None:
-        size, memory = bytes_text(found.file_bytes), bytes_text(found.memory)
+        size, memory = bytes_text(BYTES * count), bytes_text(found.memory)
         steps, epoch_steps = f"{found.total_steps:,}", f"{found.steps_per_epoch:,}"
         epoch = whole = tr("lab.estimate.trying")
     if found is not None and seconds is not None:
@@ -337,13 +330,11 @@ def estimate_said(
 
 
 def bytes_text(n_bytes: float) -> str:
-    """As the lab says it: "386 KB", "11 MB", "1.2 GB"."""
-    if n_bytes < 1024 * 1000:
-        return f"{n_bytes / 1024:.0f} KB"
-    if n_bytes < 1000 * 2**20:
-        size = n_bytes / 2**20
-        return f"{size:.0f} MB" if size >= 10 else f"{size:.1f} MB"
-    return f"{n_bytes / 2**30:.1f} GB"
+    """As files' sizes are said, in thousands: "396 kB", "11 MB", "1.2 GB"."""
+    for unit, size in (("kB", n_bytes / 1e3), ("MB", n_bytes / 1e6)):
+        if size < 999.5:
+            return f"{size:.0f} {unit}" if unit == "kB" or size >= 9.95 else f"{size:.1f} {unit}"
+    return f"{n_bytes / 1e9:.1f} GB"
 
 
 def duration_text(seconds: float) -> str:

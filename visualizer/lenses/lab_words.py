@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from visualizer.i18n import has, tr
+from visualizer.i18n import has, tr, tr_count
 from visualizer.lab import (
     Lab,
     Shot,
@@ -41,7 +41,7 @@ def facts(training: Training) -> str:
     if config is None:
         return ""
     too_long = training.too_long
-    left_out = (tr("lab.model.too_long", n=f"{too_long:,}"),) if too_long else ()
+    left_out = (tr_count("lab.model.too_long", too_long),) if too_long else ()
     return " · ".join(
         (
             tr(

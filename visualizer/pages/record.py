@@ -286,7 +286,7 @@ def _empty_words(state: ViewState) -> tuple[str, str]:
     """Heading and sentence of a stage without a picture."""
     run = state.run
     if run is None:
-        return (tr("state.loading"), "")
+        return (tr("state.unopened" if state.unopened else "state.loading"), "")
     if not has_gradient(state):
         return (tr("gradient.none.title"), tr("gradient.none"))
     return (tr(f"state.{run.outcome}.title"), run_message(run)) if run.outcome != "ok" else ("", "")

@@ -91,6 +91,7 @@ class StepPage(Page):
         self._standing = standing
         stage = state.training_step.stage
         self.stages.set_options(said.stage_titles(state), STAGES.index(stage))
+        self.stages.set_terms({STAGES.index("check"): "gradient_check"})
         self.stack.setCurrentWidget(self.parts[stage])
         self.parts[stage].set_waiting(said.waiting(state))
         self.parts[stage].draw(state)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from model_core.training.text_files import shown_encoding
 from visualizer import fonts, lab_actions
-from visualizer.i18n import tr
+from visualizer.i18n import tr, tr_count
 from visualizer.lab import FileImport
 from visualizer.lenses.lab_file import (
     doubt,
@@ -280,7 +280,7 @@ class FilePart(QWidget):
                 button.setText(shown_encoding(offered[number]))
         report = file.report
         self.report.set_rows(() if report is None else report_rows(report))
-        total = "" if report is None else tr("lab.report.lines", n=f"{report.lines:,}")
+        total = "" if report is None else tr_count("lab.report.lines", report.lines)
         self.report_head.set_texts(tr("lab.file.report"), total)
         waiting = tr("lab.report.unread") if offered else tr("lab.file.reading")
         self.waiting.setText("" if file.refusal else waiting)

@@ -39,6 +39,12 @@ WIDE = 92.0
 ASIDE_GROUPS = ("training", "data")
 
 
+def _reading(subject: Subject) -> str:
+    """What is said while the data come: those of a task are made, which takes longer."""
+    made = hasattr(subject.source, "name")
+    return tr("lab.facts.reading.task" if made else "lab.facts.reading")
+
+
 class FormPart(QWidget):
     """The settings in groups at the left, what they come to at the right.
 
@@ -128,7 +134,7 @@ class FormPart(QWidget):
         subject = state.lab.subject
         if subject is None:
             return
-        shown = form(subject)
+        shown = form(subject, state.count_from)
         if self._make_rows(shown):
             theme = theme_of(state)
             for head in self.heads.values():
@@ -140,7 +146,7 @@ class FormPart(QWidget):
         names = tuple(name for name, _ in self._presets)
         current = names.index(shown.preset) if shown.preset in names else -1
         self.preset.set_options(tuple(words for _, words in self._presets), current)
-        self.facts.setText("\n".join(shown.facts) or tr("lab.facts.reading"))
+        self.facts.setText("\n".join(shown.facts) or _reading(subject))
         self._draw_estimate(shown)
         self.wrong.setText("\n".join(shown.problems))
         self.wrong.setVisible(bool(shown.problems))

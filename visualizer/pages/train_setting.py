@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QWidg
 
 from visualizer import fonts, lab_actions
 from visualizer.i18n import tr
-from visualizer.lenses.lab_form import FormRow, chosen, number_text, read_value
+from visualizer.lenses.lab_form import FormRow, chosen, shown_value
+from visualizer.lenses.lab_numbers import read_value
 from visualizer.pages.train_file import Picker
 from visualizer.store import Store
 from visualizer.widgets.controls import push_button
@@ -108,7 +109,7 @@ class Setting(QWidget):
         self.problem.setText(row.problem)
         self.problem.setVisible(bool(row.problem))
         self.fix.setVisible(row.fix is not None)
-        self.fix.setText("" if row.fix is None else tr("lab.fix", value=row.fix))
+        self.fix.setText("" if row.fix is None else tr("lab.fix", value=row.fix_said))
         self._fit()
         if row.kind == "number":
             self.field.setPlaceholderText(row.placeholder)
@@ -130,17 +131,17 @@ class Setting(QWidget):
         return self.fix.sizeHint().width() + round(fonts.em(self.font())) if beside else 0
 
     def _write(self, row: FormRow) -> None:
-        """The setting's number, unless it is what the field reads anyway, "007" say."""
+        """The setting's number, unless the field says it in its own way, "007" or "1e-3" say."""
         try:
-            same = read_value(row.name, self.field.text()) == read_value(row.name, row.text)
+            same = read_value(row.name, self.field.text(), row.first) == row.value
         except ValueError:
-            same = bool(row.problem)  # what is being typed is no number yet
+            same = not row.is_read  # what is being typed is no number yet
         if not same:
             self.field.setText(row.text)
 
     def _on_edited(self, text: str) -> None:
         try:
-            value = read_value(self.row.name, text)
+            value = read_value(self.row.name, text, self.row.first)
         except ValueError:
             self.store.dispatch(lab_actions.leave_unread, self.row.name, text)
         else:
@@ -165,8 +166,10 @@ class Setting(QWidget):
             super().keyPressEvent(event)
 
     def _on_escape(self) -> None:
-        settings = self.store.state.lab.subject.settings
-        wanted = number_text(getattr(settings, self.row.name)) if self.row.kind == "number" else ""
+        settings, row = self.store.state.lab.subject.settings, self.row
+        wanted = ""
+        if row.kind == "number":
+            wanted = shown_value(getattr(settings, row.name), row.first)
         if self.row.kind == "number" and self.field.text() != wanted:
             self.field.setText(wanted)
             self._on_edited(wanted)

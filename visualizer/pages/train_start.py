@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from visualizer import fonts, lab_actions, lab_unfinished
+from visualizer.cards import bundled_title
 from visualizer.i18n import has, tr
 from visualizer.lab import Unfinished
 from visualizer.state import ViewState
@@ -226,9 +227,8 @@ def known_tasks() -> frozenset[str]:
 
 
 def task_title(name: str) -> str:
-    """What a task is called: as its bundled model, where there is one."""
-    key = f"lab.task.{name}.title"
-    return tr(key) if has(key) else name
+    """What a task is called: as the model that has learned it."""
+    return bundled_title(name)
 
 
 def task_words(name: str) -> tuple[str, str]:

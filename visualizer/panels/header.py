@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from visualizer import actions, fonts, lab_actions
 from visualizer.cards import about, title_of
 from visualizer.i18n import tr
+from visualizer.kept_models import kept_folder
 from visualizer.lenses.caption import unknown_reason
 from visualizer.lenses.token_labels import token_label
 from visualizer.menus import Menu, model_menu, view_menu
@@ -149,7 +150,7 @@ class HeaderPanel(Panel):
             (f"{tr('ui.save_as')}\tCtrl+Shift+S", self.saveAs.emit),
         )
         state, opened, made = self.store.state, self.openChosen.emit, self.choicesMade.emit
-        model_menu(self, state, opened, made, commands).below(self.model)
+        model_menu(self, state, opened, made, commands, kept_folder()).below(self.model)
 
     def _on_train(self) -> None:
         self.store.dispatch(lab_actions.toggle_lab)

@@ -50,7 +50,7 @@ WATCHED = POINTER | {
     *("page", "showing", "target", "parameter", "linked", "trail"),
     *("gradients", "audit", "readings", "difference", "check", "inputs"),
     *("bench", "conversation", "lab", "tree", "growing", "paths"),
-    *("hypothesis", "training_step", "glass", "step_check", "mistake_run", "notice"),
+    *("hypothesis", "training_step", "glass", "step_check", "mistake_run", "notice", "unopened"),
 }
 # Of these a page tells whether it shows them before their run has come.
 AHEAD = frozenset({"inputs", "bench", "lab", "tree", "growing", "paths", "hypothesis", "notice"})

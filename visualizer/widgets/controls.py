@@ -129,6 +129,11 @@ class Choice(QWidget):
             self._group.checkedButton().setChecked(False)
             self._group.setExclusive(True)
 
+    def set_terms(self, terms: dict[int, str]) -> None:
+        """What a right click on some of the buttons is about, where their words do not say it."""
+        for index, term in terms.items():
+            self._group.button(index).term = term
+
     def set_enabled(self, which: tuple[bool, ...]) -> None:
         """Which of the buttons can be pressed."""
         for index, can in enumerate(which):
