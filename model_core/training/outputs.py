@@ -42,11 +42,17 @@ def is_same(one: Path, other: Path) -> bool:
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def check_apart(written: Mapping[str, Path], kept: Mapping[str, Path | None]) -> None:
-    """ValueError where a file that is written is one that is read, or another one written."""
-    files = list(written.items())
-    for number, (what, file) in enumerate(files):
-        for other_what, other in (*files[:number], *kept.items()):
+def check_apart(out: Path, checkpoint: Path, read: Mapping[str, Path | None]) -> None:
+    """ValueError where a file that is written is one that is read, or the model its checkpoint.
+
+    The checkpoint and the one before it may be one file: a process was killed between the two.
+    """
+    run = {"the run's checkpoint": checkpoint, "the one before it": previous_of(checkpoint)}
+    for what, file, others in (
+        ("the model", out, {**read, **run}),
+        *((what, file, read) for what, file in run.items()),
+    ):
+        for other_what, other in others.items():
             if other is not None and is_same(file, other):
                 raise ValueError(f"{file} would be {what} and is {other_what}; name another --out")
 

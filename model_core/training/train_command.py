@@ -28,7 +28,7 @@ from model_core.training.outputs import (
 )
 from model_core.training.problems import Problem, problems
 from model_core.training.progress_bar import Bar, Waiting
-from model_core.training.resume import previous_of, remove_run
+from model_core.training.resume import remove_run
 from model_core.training.settings import Settings
 from model_core.training.stopping import Stopped, StopSign, stopping_in_order
 from model_core.training.suiting import suited_settings
@@ -100,12 +100,7 @@ def _run(options: argparse.Namespace) -> None:
     resumed: Path | None = options.resume
     out: Path = options.out or model_of(options.resume)
     checkpoint = resumed or checkpoint_of(out)
-    written = {
-        "the model": out,
-        "the run's checkpoint": checkpoint,
-        "the one before it": previous_of(checkpoint),
-    }
-    check_apart(written, {"the data": options.data, "the settings": options.config})
+    check_apart(out, checkpoint, {"the data": options.data, "the settings": options.config})
     check_model_place(out)
     watching = Watching(options.evaluate_steps, norms_every=0)
     if resumed is None:
@@ -115,7 +110,7 @@ def _run(options: argparse.Namespace) -> None:
         training = _resumed(resumed, watching)
         source = training.data.source
         if isinstance(source, FileSource):
-            check_apart(written, {"the data": Path(source.path)})
+            check_apart(out, checkpoint, {"the data": Path(source.path)})
     check_format(out, training.model)
     if options.anew:
         remove_run(checkpoint)

@@ -84,7 +84,7 @@ def test_a_run_that_is_gone_on_with_writes_neither_over_itself_nor_over_its_data
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     for out, told in (
         ((), "run.safetensors does not end in .training: name the file that the model"),
-        (("--out", "run.safetensors"), "would be the run's checkpoint and is the model"),
+        (("--out", "run.safetensors"), "would be the model and is the run's checkpoint"),
         (("--out", "pairs.tsv"), "pairs.tsv is there already and looks like a text file"),
     ):
         assert train("--resume", "run.safetensors", *out) == 2
@@ -92,6 +92,15 @@ def test_a_run_that_is_gone_on_with_writes_neither_over_itself_nor_over_its_data
         assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     assert train("--resume", "run.safetensors", "--out", "m.safetensors") == 0
     assert open_checkpoint("m.safetensors").card["steps"] == 60
+
+
+@on_posix
+def test_a_run_that_was_killed_while_it_saved_goes_on(folder: Path) -> None:
+    place = unfinished(folder)
+    # a second name for the last one is where keeping it begins
+    os.link(place, previous_of(place))
+    assert train("--resume", place.name) == 0
+    assert not place.exists() and not previous_of(place).exists()
 
 
 def test_an_unfinished_run_is_not_thrown_away_unasked(
