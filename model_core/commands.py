@@ -89,7 +89,13 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("name", nargs="?", help="a built-in task")
     train.add_argument("--seed", type=whole, help="another run than the bundled one")
     train.add_argument("--steps", type=whole, help="fewer or more steps than the recipe's")
-    train.add_argument("--out", type=file_name, metavar="FILE.safetensors")
+    train.add_argument(
+        "--out",
+        type=file_name,
+        metavar="FILE.safetensors",
+        help="a task's bundled model where nothing is given, ./NAME.safetensors with --seed or "
+        "--steps",
+    )
     train_command.add_arguments(train)
     train.set_defaults(run=_train)
 
