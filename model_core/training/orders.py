@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
 import signal
-import sys
 import threading
 import time
 from types import FrameType
@@ -18,13 +16,24 @@ from model_core.training.messages import COMMANDS, Command, Quit, receive
 SECONDS_TO_SAVE = 10.0
 
 
-def end_in_order(commands: queue.SimpleQueue[Command]) -> None:
+class Told:
+    """The first signal that has told the process to end, 0 for none."""
+
+    signal = 0
+
+    def end(self) -> None:
+        """End as the signal ends a process that does not listen, if there was one."""
+        if self.signal:
+            signal.signal(self.signal, signal.SIG_DFL)
+            os.kill(os.getpid(), self.signal)
+
+
+def end_in_order(commands: queue.SimpleQueue[Command]) -> Told:
     """Quit on a signal: a system shuts down, or a terminal is closed; the run is saved first."""
+    told = Told()
 
     def ask(number: int, frame: FrameType | None) -> None:
-        # the last line that is told of a process that has ended
-        with contextlib.suppress(OSError, ValueError):
-            os.write(sys.stderr.fileno(), f"{signal.Signals(number).name}\n".encode())
+        told.signal = told.signal or number
         commands.put(Quit())
         threading.Thread(target=_end_soon, daemon=True).start()
 
@@ -32,6 +41,7 @@ def end_in_order(commands: queue.SimpleQueue[Command]) -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, ask)
+    return told
 
 
 def _end_soon() -> None:

@@ -363,10 +363,11 @@ def main() -> None:
     # a Ctrl-C in a terminal is the watching program's business, and reaches this one as well
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
-    end_in_order(commands)
+    told = end_in_order(commands)
     threading.Thread(target=listen, args=(sys.stdin.buffer, commands), daemon=True).start()
     serve(Sender(output), commands)
     sys.stderr.flush()
+    told.end()
     # not by way of the interpreter's end, which waits for the thread that reads the input
     os._exit(0)
 

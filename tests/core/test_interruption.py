@@ -140,6 +140,19 @@ def test_a_run_that_diverged_is_no_checkpoint_and_its_model_tells_the_steps_it_h
     assert run.model.card["about"].endswith("pairs for 0 steps.")
 
 
+def test_a_run_that_is_gone_on_with_is_judged_by_all_of_its_losses(
+    pairs: Path, tmp_path: Path
+) -> None:
+    wild = {"steps": 3000, "learning_rate": 1e4, "warmup_steps": 1}
+    with pytest.raises(DivergedError) as whole:
+        list(begin(pairs, **wild))
+    taken(begin(pairs, **wild), 30).save_run(tmp_path / "run.training")
+    with pytest.raises(DivergedError) as again:
+        list(LabRun.resume(tmp_path / "run.training"))
+    assert again.value.step == whole.value.step == 50
+    assert again.value.good_step == 30
+
+
 # Files of others.
 
 

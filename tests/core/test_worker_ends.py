@@ -52,7 +52,8 @@ def test_a_process_that_is_told_to_end_saves_the_run_behind_a_step(
         until(training, lambda: training.state == "paused")
     os.kill(training.process_id, getattr(signal, name))
     until(training, lambda: training.is_over)
-    assert training.sentence == f"the training process has ended by itself (code 0): {name}"
+    number = int(getattr(signal, name))
+    assert training.sentence == (f"the training process was ended from outside (signal {number})")
     again, whole = LabRun.resume(place), LabRun.begin(source, ENDLESS)
     assert again.step == training.saved_step >= training.step
     for run in (again, whole):

@@ -135,7 +135,7 @@ def killed_in_lab(place: Place, life: float) -> str:
             for name, value in wanted.parameters.items()
         )
         wrong = "" if same else OTHERS
-    elif client.state == "failed" and "code -9" not in client.sentence:
+    elif client.state == "failed" and "(signal 9)" not in client.sentence:
         # the end by this very kill is told as a failure too
         wrong = client.sentence
     client.close()
