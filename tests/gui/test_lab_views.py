@@ -10,13 +10,15 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QWheelEvent
 
 from tests.gui import scripted_training as scripted
-from tests.gui.test_lab_news import Bench
-from visualizer import i18n, lab_orders
+from tests.gui.live_window import LiveWindow
+from tests.gui.samples import FONT
+from tests.gui.test_lab_news import Bench, film
+from visualizer import actions, fonts, i18n, lab_actions, lab_orders
 from visualizer.lenses import lab_charts, lab_words
 from visualizer.lenses.lab_picture import Frame, NormBar, Sample
 from visualizer.widgets.film_pair import FilmPair
 from visualizer.widgets.lab_chart import LabChart
-from visualizer.widgets.lab_tables import LINE, NormTable, SampleTable
+from visualizer.widgets.lab_tables import LINE, NormTable, SampleTable, shared
 from visualizer.widgets.parts_note import PartsNote
 
 
@@ -25,6 +27,15 @@ def english():
     i18n.set_language("en")
     yield
     i18n.set_language("en")
+
+
+@pytest.fixture
+def bundled_font(qapp):
+    """What fits depends on the font: it shall be the one that the window has."""
+    before = qapp.font()
+    fonts.install_fonts(qapp, FONT, exact=True)
+    yield
+    qapp.setFont(before)
 
 
 @pytest.fixture
@@ -312,3 +323,75 @@ def test_the_note_finds_words_for_its_room(qtbot, width):
     told = " · ".join(lines)
     assert told in (" · ".join(wide), " · ".join(short), " · ".join(short[:2]))
     assert width < 300 or "25" in told
+
+
+def test_a_short_column_is_whole_where_a_long_one_is_cut():
+    assert shared([95.0, 300.0, 280.0], 300.0) == [95.0, 102.5, 102.5]
+    assert shared([95.0, 100.0, 80.0], 300.0) == [95.0, 100.0, 80.0]
+
+
+def live_training(qtbot, tmp_path, *steps: int):
+    """A window with a paused training of these snapshots, in its lab."""
+    live, bench = LiveWindow(qtbot, tmp_path), Bench(tmp_path)
+    live.open_small()
+    live.store.dispatch(lab_actions.toggle_lab)
+    film(bench, qtbot, *steps)
+    bench.tell(scripted.steps(30, evaluated=30))
+    training = replace(bench.training, status="paused")
+    # without the order, which would be obeyed once more
+    order = live.state.lab.order
+    shown = {**vars(bench.store.state.lab), "training": training, "order": order}
+    live.store.dispatch(lambda state: lab_actions.with_lab(state, **shown))
+    return live, bench
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("size", [(1120, 640), (1280, 720), (1600, 1000)])
+def test_no_command_and_no_heading_of_the_lab_is_cut(bundled_font, qtbot, tmp_path, size, language):
+    live, bench = live_training(qtbot, tmp_path, 0, 10, 20)
+    live.store.dispatch(actions.set_language, language)
+    live.window.resize(*size)
+    live.store.dispatch(lab_orders.set_view, "pair")
+    qtbot.wait(50)
+    part = live.window.stage.page.parts["training"]
+    assert part.glass.isVisible()
+    buttons = (
+        part.pause,
+        part.batch,
+        part.glass,
+        part.stop,
+        part.check,
+        part.export,
+        part.change,
+        part.anew,
+    )
+    for button in buttons:
+        assert button.width() >= button.sizeHint().width(), button.text()
+    face, lines = part.line.lines()
+    assert all(face.width(line) <= part.line.width() for line in lines)
+    head = part.film
+    assert head.switch.geometry().right() < head.probe_label.geometry().left()
+    assert head.probe_label.width() >= head.probe_label.sizeHint().width()
+    bench.laboratory.shutdown()
+    live.window.close()
+
+
+@pytest.mark.parametrize(("size", "scale"), [((1600, 1000), 1.1), ((2560, 1440), 1.5)])
+def test_the_tables_stay_below_the_film_in_larger_type_where_there_is_room(
+    qtbot, tmp_path, size, scale
+):
+    live, bench = live_training(qtbot, tmp_path, 0, 10, 20)
+    live.window.resize(*size)
+    live.store.dispatch(actions.set_scale, scale)
+    qtbot.waitUntil(lambda: live.window.stage.font().pointSizeF() == 10 * scale)
+    qtbot.wait(300)
+    film = live.window.stage.page.parts["training"].film
+    table = film.samples[1]
+    assert table.isVisible() and table.room() >= 5
+    assert film.strip.height() >= film.strip.wished_height() - 1
+    assert (
+        table.mapTo(film, QPoint()).y()
+        >= film.strip.mapTo(film, QPoint()).y() + film.strip.height()
+    )
+    bench.laboratory.shutdown()
+    live.window.close()

@@ -101,7 +101,7 @@ class FilmPart(QWidget):
         self.stack.addWidget(self._made_tables(0))
         inside.addWidget(self.scrubber)
         column.addWidget(frame, 1)
-        self.probe.setMinimumWidth(round(8 * em))
+        self.probe.setMinimumWidth(round(7 * em))
         self.probe.setMaximumWidth(round(30 * em))
         self.site.setMinimumContentsLength(20)
         self.head.setMinimumContentsLength(5)
@@ -179,7 +179,8 @@ class FilmPart(QWidget):
         steps = snapshot_steps(lab)
         known = lab_words.nearest(lab_words.known_steps(lab) or steps, shown_step(lab))
         self.switch.set_titles(titles, here)
-        self.switch.setFixedWidth(math.ceil(self.switch.title_rect(len(VIEWS) - 1).right()))
+        wide = self.switch.title_rect(len(VIEWS) - 1).right() + 0.5 * self.em
+        self.switch.setFixedWidth(math.ceil(wide))
         self.stack.setCurrentIndex(here)
         if lab.view == "film":
             self._draw_frames(lab)

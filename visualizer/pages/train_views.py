@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from visualizer import fonts, lab_actions, lab_orders, lab_unfinished, step_actions, trail
@@ -21,6 +22,8 @@ from visualizer.widgets.controls import card, push_button
 from visualizer.widgets.lab_chart import LabChart
 from visualizer.widgets.parts_note import PartsNote
 
+# Below this width, in parts of the font's size, some commands have fewer words.
+NARROW = 90.0
 # Shares of the height: of the curves and of what lies below them.
 SHARES = (38, 62)
 
@@ -112,7 +115,22 @@ class TrainingPart(QWidget):
         ):
             button.setText(tr(f"lab.command.{name}"))
             button.setToolTip(tr(f"lab.command.{name}.tip"))
+        self._shorten()
         self.film.retranslate()
+
+    def _shorten(self) -> None:
+        """The words of the commands that go with the width."""
+        form = ".short" if self.width() < NARROW * self.em else ""
+        for button, name in (
+            (self.check, "check"),
+            (self.export, "export"),
+            (self.change, "change"),
+        ):
+            button.setText(tr(f"lab.command.{name}{form}"))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._shorten()
+        super().resizeEvent(event)
 
     def draw(self, state: ViewState) -> None:
         lab, training = state.lab, state.lab.training

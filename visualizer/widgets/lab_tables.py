@@ -186,6 +186,15 @@ class NormTable(Lines):
                 box(painter, rect, colour, None, 0.1 * em)
 
 
+def shared(wished: list[float], room: float) -> list[float]:
+    """Widths of columns within a room: those that wish for less than an equal share have it all."""
+    widths, left = [0.0] * len(wished), room
+    for done, place in enumerate(sorted(range(len(wished)), key=wished.__getitem__)):
+        widths[place] = min(wished[place], left / (len(wished) - done))
+        left -= widths[place]
+    return widths
+
+
 class SampleTable(Lines):
     """A line for each held-out example: what was read, what should come, what came; in several
     columns where there is room and more than one has.
@@ -247,9 +256,7 @@ class SampleTable(Lines):
         blocks, shown, room = self.blocks(), self.shown(), self.room()
         each = self.content() / blocks
         margin, gap = self._margin, self.em if blocks > 1 else 0.0
-        wished = self.wished()
-        scale = min(1.0, (each - margin - gap) / sum(wished))
-        widths = [scale * wide for wide in wished]
+        widths = shared(self.wished(), each - margin - gap)
         for block in range(blocks):
             left = block * each + margin
             self._write_line(painter, left, 0, self._heads, widths, None)
