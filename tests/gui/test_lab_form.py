@@ -7,6 +7,7 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
+from PySide6.QtCore import QPoint
 
 from model_core.training.estimates import Estimate
 from model_core.training.lab_data import Facts, TaskSource, task_settings
@@ -20,10 +21,14 @@ from visualizer.lab import Subject
 from visualizer.lab_film import task_name
 from visualizer.lenses import lab_form, lab_problems
 from visualizer.lenses.lab_numbers import Unreadable, number_text, read_value
+from visualizer.pages.step import StepPage
 from visualizer.pages.train_setting import Setting
 from visualizer.pages.train_start import task_title
 from visualizer.state import ViewState
+from visualizer.step_view import STAGES
 from visualizer.store import Store
+from visualizer.widgets.cell_line import CellLine
+from visualizer.widgets.glossary_link import term_under
 
 LENGTHS = np.full((50, 2), 12)
 FACTS = Facts(50, 5, 30, 30, LENGTHS, True)
@@ -218,3 +223,11 @@ def test_a_very_large_step_is_tried_with_fewer_pairs():
     small = estimated(subject(), 10_000).lab.subject
     assert trial(small) == (small.settings, 1.0)
     assert not problems(settings)
+
+
+def test_the_check_of_a_step_leads_to_that_of_gradients(qtbot):
+    page = StepPage(Store(ViewState()), CellLine())
+    qtbot.addWidget(page)
+    page.draw(ViewState(), frozenset({"training_step"}))
+    button = page.stages._group.button(STAGES.index("check"))
+    assert term_under(button, button.mapToGlobal(QPoint(2, 2))) == "gradient_check"

@@ -95,7 +95,7 @@ def test_every_number_shown_is_the_events(qtbot, bench):
     below = " · ".join(lab_words.line_below(training))
     assert "gradient norm 6.41 → clipped 1.00" in below
     assert "update / weight 1.0e-3" in below
-    assert "snapshots 1 " in below and f"of {training.budget / 2**20:.0f} MB" in below
+    assert "snapshots 1 " in below and f"of {training.budget / 1e6:.0f} MB" in below
     loss, exact, rate = lab_charts.charts(training)
     raw, _, held = loss.lines
     assert raw.x.tolist() == [1, 2, 3, 4]

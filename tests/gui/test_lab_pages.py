@@ -208,3 +208,26 @@ def test_a_preset_that_is_no_longer_kept_to_is_not_marked(live, tmp_path):
     assert marked().text() == "as bundled"
     live.store.dispatch(lab_actions.set_setting, "d_model", 8)
     assert marked() is None
+
+
+@pytest.mark.parametrize("encoding, offers", [("gb18030", 3), ("utf-16-le", 1)])
+def test_an_encoding_that_is_not_sure_is_taken_with_one_press(live, tmp_path, encoding, offers):
+    path = tmp_path / "chinese.tsv"
+    lines = (f"good morning {n}\t早上好，你今天怎么样{n}\n" for n in range(40))
+    path.write_bytes("".join(lines).encode(encoding))
+    file = looked_at(live, path)
+    there = [button for button in file.answers if button.isVisibleTo(file)]
+    assert len(there) == offers and not file.go_on.isEnabled()
+    assert ("several" in file.warning.text()) == (offers > 1)
+    there[0].click()
+    live.qtbot.waitUntil(file.go_on.isEnabled, timeout=WAIT)
+
+
+def test_a_row_that_is_put_right_is_as_high_as_before(live, tmp_path):
+    form = settings_of(live, tmp_path)
+    row = form.settings["n_heads"]
+    before = row.sizeHint().height()
+    live.store.dispatch(lab_actions.set_setting, "n_heads", 10**400)
+    assert row.problem.isVisible() and row.sizeHint().height() > before
+    live.store.dispatch(lab_actions.set_setting, "n_heads", 4)
+    live.qtbot.waitUntil(lambda: row.sizeHint().height() == before, timeout=WAIT)

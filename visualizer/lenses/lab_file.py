@@ -61,7 +61,7 @@ def doubt(file: FileImport) -> str:
     if look is None:
         return ""
     if not look.encoding_is_sure:
-        return tr("lab.file.unsure")
+        return tr_count("lab.file.unsure", len(offered_encodings(file)))
     if look.is_open:
         return tr("lab.file.open", n=f"{len(look.columns):,}")
     return tr("lab.file.guessed") if look.header and not look.header_is_sure else ""

@@ -186,7 +186,7 @@ def _row(
     hint = ""
     if low is not None and high is not None:
         hint = tr("lab.range", low=number_text(low + first), high=number_text(high + first))
-    if label(name) != name:
+    if label(name).replace(" ", "") != name:
         hint = f"{hint} · {name}" if hint else name
     explanation = tr(f"training.{name}.explained", first=first)
     fix = problem.value if problem is not None and unread is None else None

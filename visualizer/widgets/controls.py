@@ -132,7 +132,7 @@ class Choice(QWidget):
     def set_terms(self, terms: dict[int, str]) -> None:
         """What a right click on some of the buttons is about, where their words do not say it."""
         for index, term in terms.items():
-            self._group.button(index).term = term
+            self._group.button(index).setProperty("about", term)
 
     def set_enabled(self, which: tuple[bool, ...]) -> None:
         """Which of the buttons can be pressed."""

@@ -56,9 +56,10 @@ def term_under(widget: QWidget | None, place: QPoint) -> str:
         links, at = getattr(widget, "links", None), getattr(widget, "term_at", None)
         found = links.at(pos) if isinstance(links, Links) else None
         term = found.term if found is not None else at(pos) if at is not None else ""
-        term = term or getattr(widget, "term", "")
         if not term and isinstance(widget, QAbstractButton | QLabel):
-            term = first_term(widget.text())
+            # a button may be about something else than its words
+            term = widget.property("about") or first_term(widget.text())
+        term = term or getattr(widget, "term", "")
         if term:
             return term
         widget = None if widget.isWindow() else widget.parentWidget()
