@@ -317,8 +317,9 @@ class Laboratory(QObject):
     def _look_for_room(self, client: core.Training) -> None:
         """Say it while something can still be done: there is no room to save the training."""
         training = self.store.state.lab.training
-        over = client.is_over or training is None or self._is_warned
-        if over or not client.start.checkpoint or self._told - self._room_at < ROOM_AGAIN:
+        if client.is_over or training is None or not training.n_bytes or self._is_warned:
+            return
+        if not client.start.checkpoint or self._told - self._room_at < ROOM_AGAIN:
             return
         self._room_at = self._told
         folder = Path(client.start.checkpoint).parent

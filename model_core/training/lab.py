@@ -127,9 +127,9 @@ class Training:
         """
         if self.state not in ("running", "paused"):
             return ""
+        self.pause()
         if not self.start.checkpoint:
             return Refused("there is no place to save it in").sentence
-        self.pause()
         deadline = time.monotonic() + SECONDS_TO_END
         while time.monotonic() < deadline:
             try:

@@ -124,6 +124,8 @@ def test_a_model_that_could_not_be_kept_is_kept_at_the_next_try(qtbot, bench, tm
 def test_a_full_disk_is_told_while_there_is_time(qtbot, bench, monkeypatch):
     monkeypatch.setattr(lab_places.shutil, "disk_usage", lambda path: SimpleNamespace(free=1000))
     bench.begin(qtbot)
+    # a look before it has begun, when nobody knows how large it is
+    bench.tell()
     bench.tell(scripted.started(), scripted.steps(1))
     assert "too little room" in said(bench)
     bench.store.dispatch(actions.dismiss_notice)
