@@ -79,6 +79,8 @@ class TrainingPart(QWidget):
         self.stop.clicked.connect(self._on_stop)
         self.again.clicked.connect(self._on_again)
         self.change.clicked.connect(self._on_change)
+        # its short name is that of something else
+        self.check.setProperty("about", "gradient_check")
         self.check.clicked.connect(self._on_check)
         self.export.clicked.connect(self.exportWanted)
         self.anew.clicked.connect(self._on_anew)
