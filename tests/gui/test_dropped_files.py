@@ -24,7 +24,7 @@ def live(qtbot, tmp_path):
     made.session.laboratory.folder = tmp_path / "trainings"
     made.open_small()
     yield made
-    made.window.close()
+    made.end()
 
 
 def dragged(path: Path) -> QMimeData:

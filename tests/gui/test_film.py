@@ -49,7 +49,7 @@ def lab(qtbot, tmp_path):
     live.session.laboratory.folder = tmp_path / "trainings"
     live.open_small()
     yield live
-    live.window.close()
+    live.end()
 
 
 def looked_at(bench, qtbot, *steps: int):

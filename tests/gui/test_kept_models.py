@@ -71,7 +71,7 @@ def test_several_files_at_once_are_refused_with_a_word(qtbot, tmp_path):
     model = live.state.model
     live.window.dropEvent(QDropEvent(QPointF(9, 9), *rest))
     assert "One file at a time" in live.notice() and live.state.model is model
-    live.window.close()
+    live.end()
 
 
 def test_a_first_file_that_cannot_be_opened_is_not_waited_for(qtbot, tmp_path):
@@ -82,4 +82,4 @@ def test_a_first_file_that_cannot_be_opened_is_not_waited_for(qtbot, tmp_path):
     qtbot.waitUntil(lambda: live.state.notice is not None, timeout=10_000)
     assert live.state.model is None
     assert live.window.stage.page.empty._heading.startswith("No model is open")
-    live.window.close()
+    live.end()

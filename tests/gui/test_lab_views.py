@@ -373,7 +373,7 @@ def test_no_command_and_no_heading_of_the_lab_is_cut(bundled_font, qtbot, tmp_pa
     assert head.switch.geometry().right() < head.probe_label.geometry().left()
     assert head.probe_label.width() >= head.probe_label.sizeHint().width()
     bench.laboratory.shutdown()
-    live.window.close()
+    live.end()
 
 
 @pytest.mark.parametrize(("size", "scale"), [((1600, 1000), 1.1), ((2560, 1440), 1.5)])
@@ -394,4 +394,4 @@ def test_the_tables_stay_below_the_film_in_larger_type_where_there_is_room(
         >= film.strip.mapTo(film, QPoint()).y() + film.strip.height()
     )
     bench.laboratory.shutdown()
-    live.window.close()
+    live.end()

@@ -45,7 +45,7 @@ def live(qtbot, tmp_path):
     field.selectAll()
     yield made
     bench.laboratory.shutdown()
-    made.window.close()
+    made.end()
 
 
 def part(live):

@@ -165,7 +165,7 @@ def lab(qtbot, tmp_path):
     live.session.laboratory.folder = tmp_path / "trainings"
     live.open_small()
     yield live
-    live.window.close()
+    live.end()
 
 
 def pairs_file(tmp_path: Path) -> Path:

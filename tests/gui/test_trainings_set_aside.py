@@ -40,7 +40,7 @@ def live(qtbot, tmp_path):
     made.session.laboratory.folder = tmp_path / "trainings"
     made.open_small()
     yield made
-    made.window.close()
+    made.end()
 
 
 def said(bench: Bench) -> str:
