@@ -49,7 +49,7 @@ def batch_grid(state: ViewState) -> BatchGrid | None:
     step = shown_step(state)
     if step is None:
         return None
-    words, batch = step.model.tokenizer, step.batch
+    words, batch, in_loss = step.model.tokenizer, step.batch, step.counted
     rows: list[BatchRow] = []
     met: set[CellKind] = set()
 
@@ -67,7 +67,7 @@ def batch_grid(state: ViewState) -> BatchGrid | None:
 
     for pair in range(len(batch.source_ids)):
         source, target = batch.source_ids[pair].tolist(), batch.target_ids[pair].tolist()
-        labels, counted = batch.labels[pair].tolist(), step.counted[pair].tolist()
+        labels, counted = batch.labels[pair].tolist(), in_loss[pair].tolist()
         number = str(pair + state.count_from)
         read = cells(source, words.source_tokens(source), batch.source_mask[pair].tolist(), "plain")
         rows.append(BatchRow(number, tr("step.encoder"), "source", read))

@@ -93,8 +93,10 @@ def _drawn(step: GlassStep, site: str, index: tuple[int, ...], value: float) -> 
 
 def _mean_cost(step: GlassStep, decimals: int) -> Lines:
     """The mean of what the positions cost, the dearest of them by name."""
+    # a property, which reckons all of them
+    losses = step.losses
     places = [tuple(int(i) for i in place) for place in np.argwhere(step.counted)]
-    places.sort(key=lambda place: -float(step.losses[place]))
+    places.sort(key=lambda place: -float(losses[place]))
     result = (
         Piece("=", "muted"),
         Piece(digits(float(step.tape["loss"].value)), "chip", glued=True),
@@ -104,14 +106,14 @@ def _mean_cost(step: GlassStep, decimals: int) -> Lines:
         pieces: list[Piece] = []
         for number, place in enumerate(places[:shown]):
             label = int(step.batch.labels[place])
-            text = figure(float(step.losses[place]), decimals)
+            text = figure(float(losses[place]), decimals)
             # smoothed, a cost is more than one number of the record before
             read = None if step.recipe.label_smoothing else Origin("log_probs", (*place, label))
             linked = mark(text, read)
             pieces.append(piece(("+ " if number else "(") + linked))
         left = places[shown:]
         if left:
-            rest = math.fsum(float(step.losses[place]) for place in left)
+            rest = math.fsum(float(losses[place]) for place in left)
             pieces.append(Piece(tr("line.rest", n=len(left), sum=figure(rest, decimals))))
         pieces.append(Piece(f") / {len(places)}", glued=True))
         lines.append((*pieces, *result))

@@ -89,12 +89,13 @@ def loss_table(state: ViewState) -> Table | None:
     if step is None:
         return None
     words, chances, losses = step.model.tokenizer, step.label_probabilities, step.losses
+    counted = step.counted
     rows, longest = [], float(np.nanmax(losses)) or 1.0
     for b, t in np.ndindex(*step.batch.labels.shape):
         place = f"{b + state.count_from}.{t + state.count_from}"
         ids = [int(step.batch.target_ids[b, t]), int(step.batch.labels[b, t])]
         read, label = token_labels(words.target_tokens(ids))
-        if step.counted[b, t]:
+        if counted[b, t]:
             cells = (read, label, digits(float(chances[b, t])), digits(float(losses[b, t])))
             rows.append(TableRow((place, *cells), bar=float(losses[b, t]) / longest))
         else:
