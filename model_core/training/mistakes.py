@@ -14,7 +14,7 @@ import numpy as np
 
 from model_core.config import ModelConfig
 from model_core.ops import DropoutMask, Dropped, Linear, LookAheadMask, Scores, Term
-from model_core.ops.base import Array, Explanation, Index, Operand, cell, no_gradient, number
+from model_core.ops.base import Array, Explanation, Index, Operand, Part, cell, no_gradient, number
 from model_core.parameters import parameter_shapes
 from model_core.plan import Instruction, Plan
 from model_core.transformer import Dropout, build_plan
@@ -128,6 +128,14 @@ class SharedDropped(Dropped):
     ) -> Array:
         return super().forward(x, mask, out=out)
 
+    def explain(self, index: Index, operands: Sequence[Operand]) -> Explanation:
+        return super().explain(index, operands[:2])
+
+    def reads(self, index: Index, operands: Sequence[Operand]) -> tuple[tuple[Part, ...], Index]:
+        (x, mask), place = super().reads(index, operands[:2])
+        # what was drawn last is not read on the way there
+        return (x, mask, mask), place
+
     def backward(  # type: ignore[override]
         self, d_out: Array, out: Array, x: Array, mask: Array, last: Array
     ) -> tuple[Array | None, ...]:
@@ -148,6 +156,7 @@ class ShiftedMask(LookAheadMask):
 
     def __init__(self, shift: int) -> None:
         self.shift = shift
+        self.formula = rf"m_{{t,k}} = [\, k \le t {shift:+d} \,]"
 
     def forward(
         self, query_positions: Array, key_positions: Array, *, out: Array | None = None

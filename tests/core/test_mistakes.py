@@ -117,6 +117,26 @@ def test_a_gradient_with_a_mistake_is_told_as_it_was_reckoned():
             assert np.allclose(record.recompute()[0], record.value)
 
 
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_every_record_of_a_step_with_a_mistake_tells_how_it_came_about(mistake):
+    step = taken(mistake)
+    for record in step.tape:
+        # a mask's own stream has gone on; `explain_mask` tells of it
+        if record.op == "dropout_mask":
+            continue
+        place = tuple(size // 2 for size in record.value.shape)
+        own = float(record.value[place])
+        assert record.explain(place).value == pytest.approx(own, rel=1e-6, abs=1e-12), record.site
+        assert record.snippet(place).text and record.numpy()
+        assert np.allclose(recomputed(record.kind, record.operands)[0], record.value), record.site
+    for record in step.gradients:
+        place = tuple(size // 2 for size in record.value.shape)
+        own = float(record.value[place])
+        assert record.explain(place).value == pytest.approx(own, rel=1e-6, abs=1e-12), record.site
+        assert record.snippet(place).text and record.numpy()
+        assert np.allclose(record.recompute()[0], record.value), record.site
+
+
 def test_an_unknown_mistake_is_refused():
     with pytest.raises(ValueError, match="no mistake is named 'typo'"):
         taken("typo")
