@@ -156,7 +156,8 @@ class ShiftedMask(LookAheadMask):
 
     def __init__(self, shift: int) -> None:
         self.shift = shift
-        self.formula = rf"m_{{t,k}} = [\, k \le t {shift:+d} \,]"
+        # of this mask alone
+        self.formula = rf"m_{{t,k}} = [\, k \le t {shift:+d} \,]"  # type: ignore[misc]
 
     def forward(
         self, query_positions: Array, key_positions: Array, *, out: Array | None = None

@@ -28,7 +28,10 @@ def recipe_of(card: Mapping[str, Any]) -> Recipe:
     told = told if isinstance(told, Mapping) else {}
     rates = told.get("dropout")
     rates = rates if isinstance(rates, Mapping) else {}
-    places = {name: _share(rates, name, 0.0) for name in ("attention", "ffn", "sublayer")}
+    names = ("attention", "ffn", "sublayer")
+    # one that drops nothing anywhere has told so
+    known = any(_number(rates, name) is not None for name in names)
+    places = {name: _share(rates, name, 0.0) for name in names}
     return Recipe(
         steps=1,
         learning_rate=_positive(told, "learning_rate", 1e-3),
@@ -38,7 +41,7 @@ def recipe_of(card: Mapping[str, Any]) -> Recipe:
         epsilon=_positive(told, "epsilon", 1e-9),
         max_norm=_positive(told, "max_norm", 1.0),
         label_smoothing=_share(told, "label_smoothing", 0.0),
-        dropout=Dropout(**places) if any(places.values()) else USUAL_DROPOUT,
+        dropout=Dropout(**places) if known else USUAL_DROPOUT,
     )
 
 

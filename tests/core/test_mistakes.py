@@ -231,3 +231,10 @@ def test_a_recipe_of_a_strangers_card_is_taken_as_far_as_it_makes_sense():
     assert (recipe.learning_rate, recipe.beta1, recipe.epsilon) == (1e-3, 0.9, 1e-7)
     assert recipe.dropout == Dropout(sublayer=0.3)
     assert recipe_of({"recipe": [1]}).dropout.ffn == 0.1
+    assert recipe_of({"recipe": {"dropout": {}}}).dropout.ffn == 0.1
+    assert recipe_of({"recipe": {"dropout": {"ffn": "x"}}}).dropout.ffn == 0.1
+
+
+def test_a_model_that_was_trained_without_dropout_is_stepped_without():
+    told = {"attention": 0.0, "ffn": 0.0, "sublayer": 0}
+    assert recipe_of({"recipe": {"dropout": told}}).dropout == Dropout()
