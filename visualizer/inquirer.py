@@ -62,6 +62,8 @@ class Asking(QObject):
             self._store.dispatch(partial(self._inquiry.answer, key=key, result=result))
 
     def _on_failed(self, number: int, reason: str, details: str) -> None:
+        if self._key is not None:
+            self._store.dispatch(partial(self._inquiry.failed, key=self._key, reason=reason))
         self._store.dispatch(actions.show_notice, "error.inquiry", "error", details, reason=reason)
 
 

@@ -180,6 +180,11 @@ def _values(look: Look) -> dict[str, object]:
     return {field.name: getattr(look, field.name) for field in fields(Look)}
 
 
+def take_again(state: ViewState) -> ViewState:
+    """Ask once more for a step that could not be taken."""
+    return _changed(state, attempt=state.training_step.attempt + 1)
+
+
 def set_checking(state: ViewState, checking: bool) -> ViewState:
     """Check all gradients, or stop. What is found already stays, unless that was all."""
     found = state.step_check

@@ -55,6 +55,7 @@ class StepView(Look):
     masks_alone: whether of the records only the dropout masks are listed
     trail: where links were followed from
     checking, trying: whether the check, the two trainings are wanted
+    attempt: how often the step was asked for once more, after it could not be taken
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
@@ -66,3 +67,4 @@ class StepView(Look):
     trail: tuple[Look, ...] = ()
     checking: bool = False
     trying: bool = False
+    attempt: int = 0

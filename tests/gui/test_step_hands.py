@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from model_core.training import mistake_runs, step_check
+from model_core.training import step as glass
 from model_core.training.step import GlassStep
-from tests.gui.test_step_page import answered, english, stepped  # noqa: F401 (fixture)
+from tests.gui.live_window import WAIT, live  # noqa: F401 (fixture)
+from tests.gui.samples import LEFT_BUTTON
+from tests.gui.test_step_page import english, opened, stepped  # noqa: F401 (fixture)
 from visualizer import step_actions
+from visualizer.inquiries.step import current_step, found_check, found_curves
 from visualizer.lenses import step_cells
 
 
@@ -29,3 +34,41 @@ def test_the_cell_of_the_loss_reckons_the_costs_once(reckonings):
     reckonings.clear()
     assert step_cells.record_cell(state, (0, 0)).lines
     assert len(reckonings) == 1
+
+
+def broken(*args, **values):
+    raise RuntimeError("no memory")
+
+
+def test_a_step_that_fails_says_so_and_can_be_tried_again(live, monkeypatch):  # noqa: F811
+    page = opened(live)
+    live.store.dispatch(step_actions.show_stage, "adam")
+    whole = glass.glass_step
+    monkeypatch.setattr(glass, "glass_step", broken)
+    live.store.dispatch(step_actions.set_seed, 5)
+    live.qtbot.waitUntil(lambda: page.stack.currentWidget() is page.failed, timeout=WAIT)
+    assert "no memory" in page.failed.words.text()
+    assert not live.window.grab().isNull()
+    live.store.dispatch(step_actions.show_stage, "batch")
+    assert page.stack.currentWidget() is page.parts["batch"]
+    assert page.parts["batch"].cells._empty == ""
+    live.store.dispatch(step_actions.show_stage, "adam")
+    monkeypatch.setattr(glass, "glass_step", whole)
+    live.qtbot.mouseClick(page.failed.button, LEFT_BUTTON)
+    live.qtbot.waitUntil(lambda: current_step(live.state) is not None, timeout=WAIT)
+    assert page.stack.currentWidget() is page.parts["adam"]
+    assert current_step(live.state).seed == 5
+
+
+def test_a_check_and_a_trial_that_fail_are_no_longer_under_way(live, monkeypatch):  # noqa: F811
+    opened(live)
+    monkeypatch.setattr(step_check, "check_parameter", broken)
+    live.store.dispatch(step_actions.set_checking, True)
+    live.qtbot.waitUntil(lambda: not live.state.training_step.checking, timeout=WAIT)
+    assert found_check(live.state) is None and live.state.notice is not None
+    monkeypatch.setattr(mistake_runs, "loss_curves", broken)
+    live.store.dispatch(step_actions.toggle_mistake, "no_scaling")
+    live.qtbot.waitUntil(lambda: current_step(live.state) is not None, timeout=WAIT)
+    live.store.dispatch(step_actions.set_trying, True)
+    live.qtbot.waitUntil(lambda: not live.state.training_step.trying, timeout=WAIT)
+    assert found_curves(live.state) is None

@@ -33,3 +33,7 @@ class Inquiry:
     def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
         """The state with the answer in it; dispatched only while it is still wanted."""
         raise NotImplementedError
+
+    def failed(self, state: ViewState, key: Hashable, reason: str) -> ViewState:
+        """The state where the work broke off; the user is told why in any case."""
+        return state

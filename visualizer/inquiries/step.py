@@ -39,13 +39,18 @@ class StepKey:
     weights: Weights
     mistakes: frozenset[str]
     paused: Paused | None = None
+    attempt: int = 0
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Why there is no step, in the core's words."""
+    """Why there is no step, in the core's words.
+
+    broken: whether it is not for what was asked, so that trying once more may help
+    """
 
     reason: str
+    broken: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +81,12 @@ def step_key(state: ViewState) -> StepKey | None:
     view, pairs, weights = state.training_step, pairs_of(state), weights_of(state)
     if weights == "paused":
         paused = paused_training(state)
-        return None if paused is None else StepKey(None, (), 0, weights, view.mistakes, paused)
+        if paused is None:
+            return None
+        return StepKey(None, (), 0, weights, view.mistakes, paused, view.attempt)
     if not can_step(state) or not pairs:
         return None
-    return StepKey(state.model, pairs, view.seed, weights, view.mistakes)
+    return StepKey(state.model, pairs, view.seed, weights, view.mistakes, None, view.attempt)
 
 
 def current_step(state: ViewState) -> GlassStep | None:
@@ -112,9 +119,20 @@ def _belongs(key: StepKey, state: ViewState) -> bool:
 
 def refusal(state: ViewState) -> str:
     """Why there is no such step; empty where there is one, or none yet."""
+    found = _refused(state)
+    return "" if found is None else found.reason
+
+
+def can_try_again(state: ViewState) -> bool:
+    """Whether there is no such step for a reason that may be gone the next time."""
+    found = _refused(state)
+    return found is not None and found.broken
+
+
+def _refused(state: ViewState) -> Refused | None:
     found = state.glass
     asked = found is not None and found.key == step_key(state)
-    return found.result.reason if asked and isinstance(found.result, Refused) else ""  # type: ignore[union-attr]
+    return found.result if asked and isinstance(found.result, Refused) else None  # type: ignore[union-attr]
 
 
 def found_check(state: ViewState) -> Checking | None:
@@ -161,6 +179,9 @@ class StepInquiry(Inquiry):
     def answer(self, state: ViewState, key: Hashable, result: Any) -> ViewState:
         return state if result is None else replace(state, glass=Found(key, result))
 
+    def failed(self, state: ViewState, key: Hashable, reason: str) -> ViewState:
+        return replace(state, glass=Found(key, Refused(reason, broken=True)))
+
 
 def _taken(
     key: StepKey, subject: Subject | None, cancelled: Cancelled
@@ -170,7 +191,7 @@ def _taken(
     except NoLongerWanted:
         return None
     except (ValueError, OSError) as error:
-        return Refused(" ".join(str(error).split()))
+        return Refused(" ".join(str(error).split()), isinstance(error, OSError))
     # found here and not while the window draws
     assert step.gradient_sizes and step.norms and step.value_sizes and step.loss_after is not None
     return step
@@ -218,6 +239,9 @@ class StepCheckInquiry(Inquiry):
         going = len(result.rows) < result.total
         view = replace(state.training_step, checking=going)
         return replace(state, step_check=Found(key[0], result), training_step=view)
+
+    def failed(self, state: ViewState, key: Hashable, reason: str) -> ViewState:
+        return replace(state, training_step=replace(state.training_step, checking=False))
 
 
 def _checked(step: GlassStep, done: Checking | None, cancelled: Cancelled) -> Checking | None:
@@ -267,6 +291,11 @@ class MistakeInquiry(Inquiry):
             return state
         view = replace(state.training_step, trying=len(result.curves.right) < TRIED_STEPS)
         return replace(state, mistake_run=Found(key[0], result), training_step=view)
+
+    def failed(self, state: ViewState, key: Hashable, reason: str) -> ViewState:
+        """A training that broke off has no next steps."""
+        view = replace(state.training_step, trying=False)
+        return replace(state, mistake_run=None, training_step=view)
 
 
 def _pairs_of(model: Any, pairs: tuple[tuple[str, str], ...], task: str) -> tuple[Any, Any, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from visualizer.i18n import tr
 from visualizer.inquiries.step import (
+    can_try_again,
     current_step,
     found_check,
     found_curves,
@@ -71,7 +72,7 @@ def step_caption(state: ViewState) -> Caption | None:
         site="",
         shape=_facts(state),
         formula="",
-        sentence=_sentence(translated(reason)) if reason else _about(state),
+        sentence=_refusal_said(state, translated(reason)) if reason else _about(state),
         why="",
     )
 
@@ -81,8 +82,10 @@ def waiting(state: ViewState) -> str:
     return "" if refusal(state) or step_key(state) is None else tr("step.waiting")
 
 
-def _sentence(reason: str) -> str:
-    """The core's words as a sentence of its own."""
+def _refusal_said(state: ViewState, reason: str) -> str:
+    """The core's words as a sentence of its own; of what has failed, that it has."""
+    if can_try_again(state):
+        return tr("step.failed", reason=reason)
     return reason[:1].upper() + reason[1:]
 
 

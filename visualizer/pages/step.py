@@ -7,12 +7,13 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from visualizer import step_actions
+from visualizer.inquiries.step import can_try_again
 from visualizer.lenses import step_words as said
 from visualizer.lenses.caption import Caption
 from visualizer.pages.base import Page
 from visualizer.pages.step_batch import BatchPart, LossPart
 from visualizer.pages.step_check import CheckPart, MistakesPart
-from visualizer.pages.step_part import StepPart
+from visualizer.pages.step_part import FailedPart, StepPart
 from visualizer.pages.step_tape import BackwardPart, ForwardPart
 from visualizer.pages.step_update import AdamPart, ClippingPart
 from visualizer.state import ViewState
@@ -35,6 +36,8 @@ MADE: dict[StageName, type[StepPart]] = {
     "check": CheckPart,
     "mistakes": MistakesPart,
 }
+# What decides the step stays within reach where it cannot be taken.
+ALWAYS: tuple[StageName, ...] = ("batch", "mistakes")
 
 
 class StepPage(Page):
@@ -58,6 +61,8 @@ class StepPage(Page):
         for stage in STAGES:
             self.parts[stage] = MADE[stage](store, self)
             self.stack.addWidget(self.parts[stage])
+        self.failed = FailedPart(store, self)
+        self.stack.addWidget(self.failed)
         self.carriers = tuple(c for part in self.parts.values() for c in part.carriers)
         self.stages.chosen.connect(
             lambda place: store.dispatch(step_actions.show_stage, STAGES[place])
@@ -80,7 +85,7 @@ class StepPage(Page):
         return ()
 
     def retranslate(self) -> None:
-        for part in self.parts.values():
+        for part in (*self.parts.values(), self.failed):
             part.retranslate()
 
     def draw(self, state: ViewState, fields: frozenset[str]) -> None:
@@ -92,6 +97,10 @@ class StepPage(Page):
         stage = state.training_step.stage
         self.stages.set_options(said.stage_titles(state), STAGES.index(stage))
         self.stages.set_terms({STAGES.index("check"): "gradient_check"})
+        if can_try_again(state) and stage not in ALWAYS:
+            self.failed.draw(state)
+            self.stack.setCurrentWidget(self.failed)
+            return
         self.stack.setCurrentWidget(self.parts[stage])
         self.parts[stage].set_waiting(said.waiting(state))
         self.parts[stage].draw(state)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from visualizer import fonts
+from visualizer import fonts, step_actions
+from visualizer.i18n import tr
+from visualizer.lenses.step_words import step_caption
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.canvas import Canvas
-from visualizer.widgets.controls import card
+from visualizer.widgets.controls import card, push_button
 from visualizer.widgets.step_table import StepTable
 
 
@@ -64,3 +67,27 @@ class StepPart(QWidget):
     def draw(self, state: ViewState) -> None:
         """Show the state; only ever called while the part is on show."""
         raise NotImplementedError
+
+
+class FailedPart(StepPart):
+    """In the place of a stage whose step could not be taken: why, and a button to try again."""
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(store, parent)
+        self.words, self.button = QLabel(), push_button(kind="primary")
+        self.words.setWordWrap(True)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        frame, inside = card(self)
+        inside.addStretch(1)
+        inside.addWidget(self.words)
+        inside.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        inside.addStretch(1)
+        self.filled_column().addWidget(frame)
+        self.button.clicked.connect(lambda: store.dispatch(step_actions.take_again))
+
+    def retranslate(self) -> None:
+        self.button.setText(tr("step.again"))
+
+    def draw(self, state: ViewState) -> None:
+        caption = step_caption(state)
+        self.words.setText("" if caption is None else caption.sentence)
