@@ -17,7 +17,14 @@ from tests.gui.samples import LEFT_BUTTON
 from tests.gui.test_step_page import answered, finished
 from tests.gui.views import view, worked_view
 from visualizer import actions, i18n, lab_orders, step_actions
-from visualizer.inquiries.step import current_step, found_check, found_curves, refusal, shown_step
+from visualizer.inquiries.step import (
+    current_step,
+    found_check,
+    found_curves,
+    is_trying,
+    refusal,
+    shown_step,
+)
 from visualizer.lab import Subject, Training
 from visualizer.lenses import step_words
 from visualizer.lenses.step_batch import batch_grid
@@ -157,6 +164,31 @@ def test_its_gradients_are_checked_and_mistakes_are_tried_on_its_batch(run, tmp_
     assert current_step(wrong).loss != current_step(state).loss
     tried = finished(step_actions.set_trying(wrong, True))
     assert len(found_curves(tried).right) == 200
+
+
+def test_a_training_that_goes_on_keeps_the_curves_and_the_trial_goes_on(run, tmp_path):
+    state = answered(step_actions.toggle_mistake(glassed(run, tmp_path), "no_scaling"))
+    state = answered(step_actions.set_trying(state, True))
+    some = len(found_curves(state).right)
+    assert 0 < some < 200 and is_trying(state)
+    training = replace(state.lab.training, status="running")
+    on = replace(state, lab=replace(state.lab, training=training))
+    assert len(found_curves(on).right) == some and is_trying(on)
+    done = finished(on)
+    assert len(found_curves(done).right) == 200 and not is_trying(done)
+    # paused at another step they stay, until the trial is asked for once more
+    run.advance()
+    again = answered(step_actions.look_at_training(paused(run, tmp_path, done)))
+    assert current_step(again).step == 8
+    assert len(found_curves(again).right) == 200
+
+
+def test_a_trial_that_cannot_begin_is_not_under_way(run, tmp_path):
+    state = paused(run, tmp_path)
+    training = replace(state.lab.training, status="running")
+    on = replace(state, lab=replace(state.lab, training=training))
+    on = step_actions.toggle_mistake(step_actions.set_weights(on, "paused"), "no_scaling")
+    assert not is_trying(step_actions.set_trying(on, True))
 
 
 # On screen.

@@ -145,10 +145,13 @@ def found_check(state: ViewState) -> Checking | None:
 
 
 def tried_key(state: ViewState) -> Hashable:
-    """What decides the two trainings."""
-    view, key = state.training_step, step_key(state)
-    if key is not None and key.paused is not None:
-        return key.paused, view.mistakes
+    """What decides the two trainings.
+
+    Those on a batch of the lab's training stay while that goes on, and at its next pause.
+    """
+    view, training = state.training_step, state.lab.training
+    if weights_of(state) == "paused" and training is not None:
+        return training.number, view.mistakes
     task = task_of(state.model)
     return state.model, view.mistakes, () if task else pairs_of(state)
 
@@ -157,6 +160,16 @@ def found_curves(state: ViewState) -> Curves | None:
     """The loss with the chosen mistakes and without, as far as the trainings have come."""
     found = state.mistake_run
     return None if found is None or found.key != tried_key(state) else found.result.curves
+
+
+def is_trying(state: ViewState) -> bool:
+    """Whether the two trainings are under way, or will be as soon as the step is there."""
+    return state.training_step.trying and (_can_begin(state) or found_curves(state) is not None)
+
+
+def _can_begin(state: ViewState) -> bool:
+    """Whether there is anything to train on."""
+    return bool(pairs_of(state)) or shown_step(state) is not None or step_key(state) is not None
 
 
 class StepInquiry(Inquiry):
@@ -264,7 +277,7 @@ class MistakeInquiry(Inquiry):
 
     def wanted(self, state: ViewState) -> Hashable | None:
         view, curves = state.training_step, found_curves(state)
-        there = pairs_of(state) or current_step(state) is not None
+        there = pairs_of(state) or shown_step(state) is not None or curves is not None
         if state.page != "step" or not view.trying or not view.mistakes or not there:
             return None
         steps = 0 if curves is None else len(curves.right)
@@ -277,8 +290,8 @@ class MistakeInquiry(Inquiry):
         mistakes, curves = state.training_step.mistakes, found_curves(state)
         going = state.mistake_run.result if curves is not None and state.mistake_run else None
         if weights_of(state) == "paused":
-            step = current_step(state)
-            assert step is not None
+            step = shown_step(state)
+            assert step is not None or going is not None
             return lambda cancelled: _tried(lambda: _batch_of(step), mistakes, going, cancelled)
         assert state.model is not None
         model, pairs, task = state.model.model, pairs_of(state), task_of(state.model)
@@ -307,10 +320,11 @@ def _pairs_of(model: Any, pairs: tuple[tuple[str, str], ...], task: str) -> tupl
     return model, examples, recipe_of(model.card)
 
 
-def _batch_of(step: GlassStep) -> tuple[Any, Any, Any]:
+def _batch_of(step: GlassStep | None) -> tuple[Any, Any, Any]:
     """The same of a training: its batch, and its recipe."""
     from model_core.training.pairs import examples_in
 
+    assert step is not None
     return step.model, examples_in(step.batch), step.recipe
 
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from visualizer import step_actions
 from visualizer.i18n import tr
-from visualizer.inquiries.step import current_step
+from visualizer.inquiries.step import current_step, is_trying
 from visualizer.lenses import step_words as said
 from visualizer.lenses.step_tables import check_table
 from visualizer.pages.step_part import StepPart
@@ -80,9 +80,9 @@ class MistakesPart(StepPart):
         self.switches.set_mistakes(said.mistakes_said(state))
         empty = tr("step.curve.none" if view.mistakes else "step.curve.choose")
         self.curves.set_curves(said.loss_curves(state), empty)
-        self.button.setText(tr("step.train.stop" if view.trying else "step.train.button"))
+        going = is_trying(state)
+        self.button.setText(tr("step.train.stop" if going else "step.train.button"))
         self.button.setEnabled(bool(view.mistakes))
 
     def _on_train(self) -> None:
-        view = self.store.state.training_step
-        self.store.dispatch(step_actions.set_trying, not view.trying)
+        self.store.dispatch(step_actions.set_trying, not is_trying(self.store.state))
