@@ -13,6 +13,7 @@ from tests.gui.test_step_page import english, opened, stepped  # noqa: F401 (fix
 from visualizer import step_actions
 from visualizer.inquiries.step import current_step, found_check, found_curves
 from visualizer.lenses import step_cells
+from visualizer.lenses.step_choice import chosen_cell
 
 
 @pytest.fixture
@@ -72,3 +73,25 @@ def test_a_check_and_a_trial_that_fail_are_no_longer_under_way(live, monkeypatch
     live.store.dispatch(step_actions.set_trying, True)
     live.qtbot.waitUntil(lambda: not live.state.training_step.trying, timeout=WAIT)
     assert found_curves(live.state) is None
+
+
+def test_the_gradient_of_a_weight_is_spelled_out_and_its_numbers_lead_on(live):  # noqa: F811
+    page = opened(live)
+    step = current_step(live.state)
+    for name in step.parameters:
+        there = step_actions.look_at_parameter(live.state, name)
+        told = step_cells.weight_gradient(there)
+        exact_sum = step.gradients.explain_parameter(name, chosen_cell(there, step)).value
+        assert float(told.exact) == pytest.approx(exact_sum, rel=1e-3, abs=1e-6)
+    live.store.dispatch(step_actions.show_stage, "adam")
+    live.store.dispatch(step_actions.look_at_parameter, "decoder.layers.0.ffn.W_1")
+    part = page.parts["adam"]
+    live.window.grab()
+    links = [link for piece in part.gradient._lines[0] for link in piece.links]
+    assert {link.origin.of for link in links} == {"value", "gradient"}
+    back = next(link.origin for link in links if link.origin.of == "gradient")
+    part.gradient.linkClicked.emit(back)
+    view = live.state.training_step
+    assert (view.stage, view.site, view.spot) == ("backward", back.name, back.index)
+    live.store.dispatch(step_actions.go_back)
+    assert live.state.training_step.stage == "adam"

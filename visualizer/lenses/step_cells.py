@@ -17,7 +17,12 @@ from visualizer.lenses.backward import gradient_lines
 from visualizer.lenses.line import Lines, Piece, mark, piece
 from visualizer.lenses.numbers import exact, figure
 from visualizer.lenses.picture import Matrix
-from visualizer.lenses.step_choice import chosen_record, chosen_site
+from visualizer.lenses.step_choice import (
+    chosen_cell,
+    chosen_parameter,
+    chosen_record,
+    chosen_site,
+)
 from visualizer.lenses.step_pictures import gradient_picture, record_picture
 from visualizer.lenses.step_tables import digits
 from visualizer.state import FINE_DECIMALS, Cell, ViewState
@@ -170,6 +175,25 @@ def gradient_cell(state: ViewState, cell: Cell, share: int | None = None) -> Cel
         step.gradients, site, index, digits(float(value)), places, share, state.count_from
     )
     return CellSaid(_cell_name(matrix, cell), lines, exact(value), _place(site, index))
+
+
+def weight_gradient(state: ViewState, share: int | None = None) -> CellSaid | None:
+    """How the gradient of the chosen weight comes about; share: the part that is spelled out."""
+    step = shown_step(state)
+    if step is None:
+        return None
+    name, index = chosen_parameter(state, step), chosen_cell(state, step)
+    value = float(step.optimised.gradients[name][index])
+    lines = gradient_lines(
+        step.gradients,
+        name,
+        index,
+        digits(value),
+        max(state.decimals, 4),
+        share,
+        state.count_from,
+    )
+    return CellSaid(tr("step.formula.gradient"), lines, exact(value), _place(name, index))
 
 
 def _inside(matrix: Matrix, cell: Cell) -> bool:

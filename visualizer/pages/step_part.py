@@ -5,8 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from model_core.ops.base import Origin
 from visualizer import fonts, step_actions
 from visualizer.i18n import tr
+from visualizer.inquiries.step import shown_step
+from visualizer.lenses.step_choice import destination
 from visualizer.lenses.step_words import step_caption
 from visualizer.state import ViewState
 from visualizer.store import Store
@@ -55,6 +58,14 @@ class StepPart(QWidget):
             return False
         self.table.step(by)
         return True
+
+    def follow(self, origin: Origin) -> None:
+        """To the record, the gradient or the weight that a number was read from."""
+        state = self.store.state
+        step = shown_step(state)
+        there = None if step is None else destination(state, step, origin)
+        if there is not None:
+            self.store.dispatch(step_actions.follow, *there)
 
     def retranslate(self) -> None:
         """Read the words that do not depend on the state anew."""

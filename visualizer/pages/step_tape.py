@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from model_core.ops.base import Origin
 from visualizer import step_actions
 from visualizer.i18n import tr
 from visualizer.inquiries.step import shown_step
 from visualizer.lenses import step_cells, step_pictures, step_tables
 from visualizer.lenses.picture import Matrix
-from visualizer.lenses.step_choice import chosen_sentence, destination
+from visualizer.lenses.step_choice import chosen_sentence
 from visualizer.pages.step_part import StepPart
 from visualizer.pages.zoom import zoom_words
 from visualizer.state import Cell, ViewState
@@ -58,7 +57,7 @@ class TapePart(StepPart):
         self.heatmap.cellHovered.connect(lambda row, column: self._tell((row, column)))
         self.heatmap.left.connect(self._on_left)
         self.heatmap.cellClicked.connect(self._on_hold)
-        self.cell.linkClicked.connect(self._on_link)
+        self.cell.linkClicked.connect(self.follow)
         self.cell.shareClicked.connect(self._on_share)
 
     def above(self) -> tuple[QWidget, ...]:
@@ -137,14 +136,6 @@ class TapePart(StepPart):
         spot = matrix.cell_index(row, column)
         again = spot == self.store.state.training_step.spot
         self.store.dispatch(step_actions.hold, None if again else spot)
-
-    def _on_link(self, origin: Origin) -> None:
-        """To the record, the gradient or the weight that a number was read from."""
-        state = self.store.state
-        step = shown_step(state)
-        there = None if step is None else destination(state, step, origin)
-        if there is not None:
-            self.store.dispatch(step_actions.follow, *there)
 
     def _on_share(self, share: int) -> None:
         self._tell(self._told, share if share >= 0 else None)

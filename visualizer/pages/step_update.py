@@ -9,12 +9,15 @@ from visualizer.i18n import tr
 from visualizer.inquiries.step import shown_step
 from visualizer.lenses import step_tables as tables
 from visualizer.lenses import step_words as said
+from visualizer.lenses.backward import ALL_SHARES
+from visualizer.lenses.step_cells import weight_gradient
 from visualizer.lenses.step_choice import chosen_parameter
 from visualizer.lenses.step_pictures import weight_pictures
 from visualizer.pages.step_part import StepPart
 from visualizer.pages.zoom import zoom_words
 from visualizer.state import ViewState
 from visualizer.store import Store
+from visualizer.widgets.cell_line import CellLine
 from visualizer.widgets.controls import SectionHead, card
 from visualizer.widgets.heatmap import HeatMap
 from visualizer.widgets.loss_change import LossNumbers
@@ -52,6 +55,7 @@ class AdamPart(StepPart):
         super().__init__(store, parent)
         self.table, self.loss = StepTable(), LossNumbers()
         self.weight, self.formulas = SectionHead(), UpdateFormulas()
+        self.gradient = CellLine()
         self.heads = tuple(SectionHead() for _ in CHANGES)
         self.changes = tuple(HeatMap() for _ in CHANGES)
         row = self.filled_row()
@@ -65,6 +69,7 @@ class AdamPart(StepPart):
         upper, inside = card(self)
         inside.setSpacing(0)
         inside.addWidget(self.weight)
+        inside.addWidget(self.gradient)
         inside.addWidget(self.formulas)
         right.addWidget(upper)
         lower, inside = card(self)
@@ -78,12 +83,15 @@ class AdamPart(StepPart):
         inside.addLayout(pictures)
         right.addWidget(lower, 1)
         row.addLayout(right, SHARES[1])
-        for canvas in (self.table, self.loss, self.weight, self.formulas, *self.heads):
+        words = (self.table, self.loss, self.weight, self.gradient, self.formulas, *self.heads)
+        for canvas in words:
             canvas.set_ground("surface")
         self.carriers = (self.table, self.loss, self.formulas, *self.changes)
         self.table.rowClicked.connect(
             lambda name: store.dispatch(step_actions.look_at_parameter, name)
         )
+        self.gradient.linkClicked.connect(self.follow)
+        self.gradient.shareClicked.connect(self._spell_out)
         for heatmap in self.changes:
             heatmap.cellClicked.connect(self._on_weight)
 
@@ -103,6 +111,7 @@ class AdamPart(StepPart):
         self.table.set_table(tables.parameters_table(state))
         self.loss.set_change(said.loss_change(state))
         self.weight.set_texts(tr("step.weight"), said.weight_name(state))
+        self._spell_out()
         self.formulas.set_formulas(said.update_formulas(state))
         pictures = weight_pictures(state)
         for head, name in zip(self.heads, CHANGES, strict=True):
@@ -112,6 +121,15 @@ class AdamPart(StepPart):
             heatmap.set_matrix(picture)
             if picture is not None:
                 heatmap.set_selected((picture.current_row or 0, picture.current_column or 0))
+
+    def _spell_out(self, share: int = ALL_SHARES) -> None:
+        """Where the gradient of the weight comes from: all of it, or one of its parts."""
+        told = weight_gradient(self.store.state, None if share == ALL_SHARES else share)
+        if told is None:
+            self.gradient.clear()
+        else:
+            full = tr("hover.exact", value=told.exact)
+            self.gradient.set_lines(told.name, told.lines, full, "")
 
     def _on_weight(self, row: int, column: int) -> None:
         state, matrix = self.store.state, self.changes[0].matrix
