@@ -219,7 +219,7 @@ def _last_masks(plan: Plan) -> dict[str, str]:
 def wrong_parameters(plan: Plan, config: ModelConfig) -> frozenset[str]:
     """The parameters that a mistake on the way back reaches, by who reads whom in the plan.
 
-    The bias of keys is left out: its gradient is zero whatever is passed back.
+    Those without a true gradient are left out.
     """
     reached: set[str] = set()
     for line in reversed(plan.instructions):
@@ -230,4 +230,12 @@ def wrong_parameters(plan: Plan, config: ModelConfig) -> frozenset[str]:
         elif isinstance(line.op, SharedDropped) and line.inputs[1] != line.inputs[2]:
             reached.add(line.inputs[0])
     names = parameter_shapes(config)
-    return frozenset(name for name in names if name in reached and not name.endswith(".b_k"))
+    return frozenset(name for name in names if name in reached and not is_rounding_alone(name))
+
+
+def is_rounding_alone(name: str) -> bool:
+    """Whether the gradient of a parameter is 0 in exact arithmetic, whatever is passed back.
+
+    The bias of keys moves all scores of a query alike, which no softmax sees.
+    """
+    return name.endswith(".b_k")

@@ -31,22 +31,29 @@ def explain_update(
 ) -> list[UpdateStep]:
     """From the gradient of one weight to its new value, a formula at a time.
 
-    Each is reckoned in float64 from what the step recorded before it. digits: of the numbers in
+    Each is reckoned in float64 from what the step recorded before it. The gradient itself is the
+    one that the step used; its terms are its arithmetic in float64, which a gradient of rounding
+    alone does not agree with. digits: of the numbers in
     `filled`. KeyError or IndexError where there is no such weight.
     """
     cells = step.cells(name)
     place = checked_index(name, index, cells.before.shape)
-    steps = [_gradient(step, name, place, digits), _clipped(step, cells, name, place, digits)]
+    steps = [
+        _gradient(step, cells, name, place, digits),
+        _clipped(step, cells, name, place, digits),
+    ]
     steps += _moments(step, cells, name, place, digits)
     steps += _corrected(step, cells, name, place, digits)
     return steps + _change(step, cells, name, place, digits)
 
 
-def _gradient(step: GlassStep, name: str, place: Index, digits: int) -> UpdateStep:
-    told = step.gradients.explain_parameter(name, place)
+def _gradient(
+    step: GlassStep, cells: AdamCells, name: str, place: Index, digits: int
+) -> UpdateStep:
+    told, used = step.gradients.explain_parameter(name, place), float(cells.gradient[place])
     formula = r"g = \partial L / \partial w"
     return UpdateStep(
-        "gradient", formula, f"g = {latex(told.value, digits)}", told.text, told.value, told.terms
+        "gradient", formula, f"g = {latex(used, digits)}", number(used), used, told.terms
     )
 
 

@@ -12,6 +12,7 @@ from model_core import bundled
 from model_core.ops import EVALUATION_NAMES
 from model_core.training.batching import Batch, Example, collate, epoch
 from model_core.training.loop import GuidedHead, Recipe, Trainer
+from model_core.training.mistakes import is_rounding_alone
 from model_core.training.pairs import batch_of
 from model_core.training.step import glass_step
 from model_core.training.step_check import check_step
@@ -126,6 +127,23 @@ def test_every_formula_evaluates_to_its_value_and_to_what_the_optimiser_did(dtyp
             assert added == pytest.approx(one.value, rel=1e-12, abs=1e-300)
             for term in one.terms:
                 assert not term.factors or np.prod(term.factors) == pytest.approx(term.value)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_formulas_of_a_gradient_of_rounding_alone_begin_with_the_number_that_was_used(dtype):
+    step = glass_step(small_model(dtype), BATCH, RECIPE, 3)
+    names = [name for name in step.parameters if is_rounding_alone(name)]
+    assert len(names) == 6
+    for name in names:
+        # nothing beside the gradient of the queries' bias
+        other = np.abs(step.optimised.gradients[name.replace("b_k", "b_q")]).max()
+        assert step.norms[name] < 1e-4 * other
+        place = step.place_of_largest(name)
+        gradient, clipped = explain_update(step, name, place)[:2]
+        used = float(step.optimised.gradients[name][place])
+        assert gradient.value == used == float(gradient.text.strip("()"))
+        assert clipped.value == used * step.optimised.coefficient
+        assert clipped.filled.startswith(gradient.filled.replace("g =", "g' ="))
 
 
 def test_adams_first_step_is_the_papers_algorithm_written_out():

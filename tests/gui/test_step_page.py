@@ -201,6 +201,16 @@ def test_the_formulas_of_a_weight_lead_to_its_new_value():
     assert chosen_cell(wrong, step) == step.place_of_largest(name)
 
 
+def test_of_a_keys_bias_it_is_said_that_its_gradient_is_rounding():
+    state = step_actions.show_stage(stepped(), "adam")
+    said = {}
+    for name in ("b_k", "b_q"):
+        there = step_actions.look_at_parameter(state, f"encoder.layers.0.self_attn.{name}")
+        said[name] = step_words.step_caption(there).sentence
+    assert "What is left is rounding" in said["b_k"]
+    assert "rounding" not in said["b_q"]
+
+
 @pytest.mark.parametrize("language", i18n.LANGUAGES)
 def test_every_formula_can_be_typeset(language):
     from visualizer.widgets.formula import typeset

@@ -123,6 +123,8 @@ def _about(state: ViewState) -> str:
 
 def _about_stage(state: ViewState) -> str:
     stage, step = state.training_step.stage, shown_step(state)
+    if stage == "adam" and step is not None and _is_rounding(chosen_parameter(state, step)):
+        return tr("step.about.adam.rounding")
     if stage != "loss" or step is None:
         return tr(f"step.about.{stage}")
     recipe = step.recipe
@@ -131,6 +133,13 @@ def _about_stage(state: ViewState) -> str:
     if recipe.guided is None:
         return said
     return tr("step.about.loss.guided", said=said, weight=f"{recipe.guided.coefficient:g}")
+
+
+def _is_rounding(parameter: str) -> bool:
+    # training is loaded by now
+    from model_core.training.mistakes import is_rounding_alone
+
+    return is_rounding_alone(parameter)
 
 
 @dataclass(frozen=True)
