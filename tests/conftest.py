@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import signal
 import sys
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -35,6 +36,11 @@ def refuse_the_network(event: str, arguments: tuple) -> None:
 # An audit hook sees every socket of the interpreter and cannot be taken back within the run.
 sys.addaudithook(refuse_the_network)
 
+
+# A run started in the background has these ignored, and so would the processes that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # As in the program itself: a cycle that holds Qt objects must not be collected by a worker's
 # thread, where deleting them crashes the process now and then.

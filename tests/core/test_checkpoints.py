@@ -121,8 +121,9 @@ def test_a_save_leaves_one_file_and_follows_a_link(saved, tmp_path):
 
 
 def test_saving_where_nothing_can_be_is_refused(tmp_path):
-    for place in (tmp_path / "no folder" / "m.safetensors", tmp_path):
-        with pytest.raises(CheckpointError, match="cannot be saved"):
+    nowhere = (tmp_path / "no folder" / "m.safetensors", "cannot be saved")
+    for place, told in (nowhere, (tmp_path, "is a folder, expected the name of a file")):
+        with pytest.raises(CheckpointError, match=told):
             save(place, CONFIG, PARAMETERS, TOKENIZER, CARD)
     assert os.listdir(tmp_path) == []
 

@@ -6,15 +6,21 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def no_window_is_left():
-    """Delete the windows that a test made: a change of the look would restyle all that are left."""
-    yield
-    from PySide6.QtCore import QCoreApplication, QEvent
-    from PySide6.QtWidgets import QApplication
+def no_trace_is_left(qapp):
+    """Delete the windows that a test made, and put back font and style of the program.
 
-    if QApplication.instance() is None:
-        return
-    for window in QApplication.topLevelWidgets():
+    A change of the look would restyle all windows that are left, and the next test would measure
+    its texts in the type of this one.
+    """
+    from PySide6.QtCore import QCoreApplication, QEvent
+
+    font, style = qapp.font(), qapp.styleSheet()
+    yield
+    for window in qapp.topLevelWidgets():
         window.close()
         window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    if qapp.styleSheet() != style:
+        qapp.setStyleSheet(style)
+    if qapp.font() != font:
+        qapp.setFont(font)
