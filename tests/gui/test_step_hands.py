@@ -8,12 +8,15 @@ from model_core.training import mistake_runs, step_check
 from model_core.training import step as glass
 from model_core.training.step import GlassStep
 from tests.gui.live_window import WAIT, live  # noqa: F401 (fixture)
-from tests.gui.samples import LEFT_BUTTON
+from tests.gui.samples import LEFT_BUTTON, at
 from tests.gui.test_step_page import english, opened, stepped  # noqa: F401 (fixture)
 from visualizer import step_actions
 from visualizer.inquiries.step import current_step, found_check, found_curves
 from visualizer.lenses import step_cells
 from visualizer.lenses.step_choice import chosen_cell
+from visualizer.lenses.step_clipping import clipping_formulas
+from visualizer.lenses.step_tables import digits
+from visualizer.widgets.formula import typeset
 
 
 @pytest.fixture
@@ -95,3 +98,22 @@ def test_the_gradient_of_a_weight_is_spelled_out_and_its_numbers_lead_on(live): 
     assert (view.stage, view.site, view.spot) == ("backward", back.name, back.index)
     live.store.dispatch(step_actions.go_back)
     assert live.state.training_step.stage == "adam"
+
+
+def test_the_factor_of_the_clipping_is_written_out_and_its_rows_lead_to_the_weights(live):  # noqa: F811
+    page = opened(live)
+    step = current_step(live.state)
+    said = clipping_formulas(live.state)
+    done = step.optimised
+    assert [float(one.plain) for one in said] == [done.norm, done.coefficient, done.clipped_norm]
+    assert digits(done.norm) in said[1].tex and digits(done.coefficient) in said[1].tex
+    assert all(typeset(one.tex, "#123456") is not None for one in said)
+    live.store.dispatch(step_actions.show_stage, "clipping")
+    part = page.parts["clipping"]
+    assert part.step_table(1) and live.state.training_step.stage == "clipping"
+    rect = part.table.row_rect(2)
+    live.qtbot.mouseClick(part.table, LEFT_BUTTON, pos=at(rect.center()))
+    view = live.state.training_step
+    assert (view.stage, view.parameter) == ("adam", part.table.table.rows[2].key)
+    live.store.dispatch(step_actions.go_back)
+    assert live.state.training_step.stage == "clipping"

@@ -67,6 +67,11 @@ def destination(
     return look, head
 
 
+def weight_look(state: ViewState, step: GlassStep, name: str, cell: tuple[int, ...] | None) -> Look:
+    """What shows the update of a weight; None for the one with the largest gradient."""
+    return _looked(state, step, "adam", parameter=name, cell=cell)
+
+
 def _looked(state: ViewState, step: GlassStep, stage: StageName, **values: Any) -> Look:
     """What is looked at now, but for what is given."""
     view = state.training_step

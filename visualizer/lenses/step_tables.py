@@ -124,7 +124,7 @@ def norms_table(state: ViewState) -> Table | None:
     by = step.optimised.coefficient
     longest = falling[0][1] or 1.0
     rows = tuple(
-        TableRow((n, digits(size), digits(size * by)), bar=size / longest) for n, size in falling
+        TableRow((n, digits(size), digits(size * by)), n, bar=size / longest) for n, size in falling
     )
     return Table((tr("step.parameter"), tr("step.before"), tr("step.after")), rows)
 

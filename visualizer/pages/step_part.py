@@ -9,7 +9,7 @@ from model_core.ops.base import Origin
 from visualizer import fonts, step_actions
 from visualizer.i18n import tr
 from visualizer.inquiries.step import shown_step
-from visualizer.lenses.step_choice import destination
+from visualizer.lenses.step_choice import destination, weight_look
 from visualizer.lenses.step_words import step_caption
 from visualizer.state import ViewState
 from visualizer.store import Store
@@ -66,6 +66,13 @@ class StepPart(QWidget):
         there = None if step is None else destination(state, step, origin)
         if there is not None:
             self.store.dispatch(step_actions.follow, *there)
+
+    def look_at_weight(self, name: str, cell: tuple[int, ...] | None = None) -> None:
+        """To the update of a weight, with a way back; None for the one of the largest gradient."""
+        state = self.store.state
+        step = shown_step(state)
+        if step is not None:
+            self.store.dispatch(step_actions.follow, weight_look(state, step, name, cell))
 
     def retranslate(self) -> None:
         """Read the words that do not depend on the state anew."""

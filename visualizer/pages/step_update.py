@@ -12,6 +12,7 @@ from visualizer.lenses import step_words as said
 from visualizer.lenses.backward import ALL_SHARES
 from visualizer.lenses.step_cells import weight_gradient
 from visualizer.lenses.step_choice import chosen_parameter
+from visualizer.lenses.step_clipping import clipping_formulas
 from visualizer.lenses.step_pictures import weight_pictures
 from visualizer.pages.step_part import StepPart
 from visualizer.pages.zoom import zoom_words
@@ -26,6 +27,8 @@ from visualizer.widgets.step_table import StepTable
 from visualizer.widgets.update_formulas import UpdateFormulas
 
 CHANGES = ("before", "update", "after")
+# So many formulas the clipping has.
+CLIPPING = 3
 # Shares of the width: the parameters, and what becomes of one of them.
 SHARES = 27, 73
 
@@ -36,15 +39,27 @@ class ClippingPart(StepPart):
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
         self.bars, self.table = NormBars(), StepTable()
-        for canvas in (self.bars, self.table):
+        self.formulas = UpdateFormulas(CLIPPING)
+        for canvas in (self.bars, self.formulas, self.table):
             canvas.set_ground("surface")
-        self.filled_column().addWidget(self.carded(self.bars, self.table))
-        self.carriers = (self.bars, self.table)
+        self.filled_column().addWidget(self.carded(self.bars, self.formulas, self.table))
+        self.carriers = (self.bars, self.formulas, self.table)
+        self.table.rowClicked.connect(self.look_at_weight)
+
+    def retranslate(self) -> None:
+        self.formulas.describe(tr("step.clipping.formulas"))
+
+    def step_table(self, by: int) -> bool:
+        """A line leads to another stage, so that the keys only scroll."""
+        assert self.table is not None
+        self.table.scroll(by)
+        return True
 
     def draw(self, state: ViewState) -> None:
         assert self.table is not None
         words = tr("step.norm.before"), tr("step.norm.after"), tr("step.norm.most")
         self.bars.set_norms(tables.norms(state), words)
+        self.formulas.set_formulas(clipping_formulas(state))
         self.table.set_table(tables.norms_table(state))
 
 

@@ -233,6 +233,10 @@ class StepTable(PointedCanvas):
         if row is not None and self._table and event.button() == Qt.MouseButton.LeftButton:
             self.rowClicked.emit(self._table.rows[row].key)
 
+    def scroll(self, by: int) -> None:
+        """Go up or down by lines; nothing is chosen."""
+        self._scroll_to(self._first + by)
+
     def step(self, by: int) -> None:
         """Choose the line above or below, as the arrow keys do."""
         if self._table is None:

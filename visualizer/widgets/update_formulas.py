@@ -33,12 +33,12 @@ class LowFormula(Formula):
 class UpdateFormulas(Canvas):
     """One below the other; the tooltip of each has all digits of its value."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, most: int = MOST, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._said: tuple[FormulaSaid, ...] = ()
         self.links = Links(self)
-        self.formulas = tuple(LowFormula(self) for _ in range(MOST))
+        self.formulas = tuple(LowFormula(self) for _ in range(most))
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(0)
