@@ -7,18 +7,12 @@ objects may be deleted in their own thread alone: elsewhere the process crashes,
 from __future__ import annotations
 
 import gc
-import time
 
 from PySide6.QtCore import QObject, QTimer
 
 EVERY = 1000  # milliseconds
 # A young collection takes well under a millisecond; a whole one looks at everything.
 WHOLE_EVERY = 20
-# Where a whole one takes longer than this, what it left (modules, the examples of a training) is
-# set aside, so that the next ones look at what came since.
-LONG = 0.02  # seconds
-# In so many rounds even what was set aside is looked at once more: some of it may be garbage now.
-ASIDE = 600
 
 
 class GarbageCollector(QObject):
@@ -43,9 +37,8 @@ class GarbageCollector(QObject):
         if self._rounds % WHOLE_EVERY:
             gc.collect(1)
             return
-        if self._rounds % ASIDE == 0:
-            gc.unfreeze()
-        began = time.perf_counter()
         gc.collect()
-        if time.perf_counter() - began > LONG:
+        if self._rounds == WHOLE_EVERY:
+            # Modules and the first model stay: the next ones look at what came since. Once only,
+            # for what is set aside and becomes garbage later is not found any more.
             gc.freeze()
