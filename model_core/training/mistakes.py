@@ -68,8 +68,8 @@ NO_CORRECTION = Mistake(
     "no_bias_correction",
     False,
     "Adam's averages start at zero and are not corrected for it.",
-    "The first steps have the wrong size: too small, then up to half as large again; the loss "
-    "falls slower, until the averages have forgotten their start.",
+    "The early steps have the wrong size, at step t (1 - beta1^t) / sqrt(1 - beta2^t) times the "
+    "right one: with betas of 0.9 and 0.98 first 0.71, then up to 1.6. The loss hardly tells.",
 )
 NO_SCALING = Mistake(
     "no_scaling",

@@ -103,6 +103,9 @@ def test_without_correction_adams_first_step_is_smaller_by_a_known_share():
     ratio = wrong.cells(name).update[large] / right.cells(name).update[large]
     assert large.any()
     assert np.allclose(ratio, share, rtol=1e-3)
+    shares = [(1 - 0.9**t) / (1 - 0.98**t) ** 0.5 for t in range(1, 200)]
+    assert (round(shares[0], 2), round(max(shares), 1)) == (0.71, 1.6)
+    assert "first 0.71, then up to 1.6" in MISTAKES["no_bias_correction"].in_loss
     # a different size of step, but the same gradient
     assert np.array_equal(wrong.optimised.gradients[name], right.optimised.gradients[name])
 
