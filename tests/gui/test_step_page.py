@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -223,6 +224,23 @@ def test_every_formula_can_be_typeset(language):
 
 def test_the_window_knows_of_each_mistake_whether_the_check_finds_it():
     assert {n: m.found_by_check for n, m in MISTAKES.items()} == step_words.MISTAKES
+
+
+def test_where_nothing_is_dropped_a_shared_dropout_object_is_said_to_be_harmless():
+    usual = {one.name: one.effect for one in step_words.mistakes_said(stepped())}
+    assert usual["shared_dropout"].startswith("The check finds it.")
+    state = view()
+    model = copy(state.model.model)
+    model.card = {"recipe": {"dropout": {"attention": 0.0, "ffn": 0.0, "sublayer": 0.0}}}
+    state = replace(state, model=replace(state.model, model=model), page="step")
+    chosen = replace(state.training_step, pairs=PAIRS, mistakes=frozenset({"shared_dropout"}))
+    state = answered(replace(state, training_step=chosen))
+    assert not current_step(state).dropout_sites
+    said = {one.name: one.effect for one in step_words.mistakes_said(state)}
+    assert said.pop("shared_dropout").startswith("Nothing is dropped in this step")
+    assert said == {name: effect for name, effect in usual.items() if name in said}
+    done = finished(step_actions.set_checking(state, True))
+    assert "are right" in step_words.check_said(done)
 
 
 @pytest.mark.parametrize("mistake", ["", "no_key_value_gradient"])

@@ -231,12 +231,17 @@ def check_said(state: ViewState) -> str:
 
 def mistakes_said(state: ViewState) -> tuple[MistakeSaid, ...]:
     """All mistakes that can be made, and which of them are."""
+    step = shown_step(state)
+    # without a mask there is none to share; the step with the mistake has as many as without
+    harmless = {"shared_dropout"} if step is not None and not step.dropout_sites else set()
     return tuple(
         MistakeSaid(
             name,
             tr(f"step.mistake.{name}"),
             tr(f"step.mistake.{name}.about"),
-            tr(
+            tr("step.no_dropout")
+            if name in harmless
+            else tr(
                 "step.effect",
                 check=tr("step.found" if found else "step.not_found"),
                 loss=tr(f"step.mistake.{name}.loss"),
