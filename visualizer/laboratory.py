@@ -214,10 +214,11 @@ class Laboratory(QObject):
 
         training = self.store.state.lab.training
         assert training is not None
-        step, path = order.value
+        step, path, entry = order.value
 
         def write() -> Any:
-            return save_entry(entry_at(training, step), self.store.state.inputs, path)
+            chosen = entry or entry_at(training, step)
+            return save_entry(chosen, self.store.state.inputs, path)
 
         saved, reason, details = attempt(write)
         self._tell_of_mishap(reason, details)

@@ -39,7 +39,8 @@ NO_KEY_VALUE = Mistake(
     True,
     "The encoder's attention passes back the gradient of its queries alone: what reached its "
     "input through the keys and the values is dropped.",
-    "What lies below learns from a wrong gradient; the loss falls all the same, only slower.",
+    "What lies below learns from a wrong gradient; the loss falls all the same and mostly hardly "
+    "shows it.",
 )
 SHARED_DROPOUT = Mistake(
     "shared_dropout",
@@ -54,15 +55,16 @@ LOOKS_AHEAD = Mistake(
     False,
     "The look-ahead mask is off by one: each target token may also see the next one, which is "
     "what it has to predict.",
-    "The loss falls far lower than it should, for the answer is copied; without it, when "
-    "decoding, the model fails.",
+    "Trained with it, the loss falls far lower than it should, for the answer is copied; without "
+    "it, when decoding, the model fails.",
 )
 HIDES_ITSELF = Mistake(
     "hides_itself",
     False,
     "The look-ahead mask is off by one the other way: a target token may see the tokens before "
     "it, but not itself; the first one sees nothing.",
-    "The loss hardly changes, for the residual still carries the token's own vector.",
+    "The loss falls as far or a little less, for the residual still carries the token's own "
+    "vector.",
 )
 NO_CORRECTION = Mistake(
     "no_bias_correction",

@@ -17,9 +17,9 @@ from model_core.training.settings import Settings
 from tests.gui import scripted_training as scripted
 from tests.gui.scripted_training import Scripted
 from tests.gui.views import view
-from visualizer import i18n, lab_orders, trail
+from visualizer import i18n, lab_actions, lab_orders, trail
 from visualizer.lab import Shot, Subject, Training, chosen_steps, site_of, snapshot_steps
-from visualizer.lab_film import model_at, shots_of
+from visualizer.lab_film import entry_at, model_at, shots_of
 from visualizer.laboratory import Laboratory
 from visualizer.lenses import lab_charts, lab_words, remarks
 from visualizer.store import Store
@@ -192,6 +192,21 @@ def test_a_snapshot_is_written_and_read_again(qtbot, bench, tmp_path):
     model = open_checkpoint(path)
     for name, value in scripted.parameters(10).items():
         np.testing.assert_allclose(model.parameters[name], value, rtol=1e-3, atol=1e-6)
+
+
+def test_a_snapshot_that_was_chosen_is_written_although_the_film_gave_it_up(qtbot, bench, tmp_path):
+    bench.begin(qtbot)
+    bench.tell(scripted.started(), scripted.snapshot(0), scripted.snapshot(10))
+    training = bench.store.state.lab.training
+    entry = entry_at(training, 10)
+    thinned = replace(training, snapshots=training.snapshots[:1])
+    bench.store.dispatch(lambda state: lab_actions.with_lab(state, training=thinned))
+    path = tmp_path / "ten.safetensors"
+    bench.store.dispatch(lab_orders.save_snapshot, 10, path, entry)
+    qtbot.waitUntil(path.exists)
+    np.testing.assert_array_equal(
+        open_checkpoint(path).parameters["output.W"], entry.model.parameters["output.W"]
+    )
 
 
 def test_the_history_is_exported_row_by_row(qtbot, bench, tmp_path):

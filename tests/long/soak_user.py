@@ -14,6 +14,7 @@ from model_core.training import tasks
 from tests.benchmarks.window import WORDS, until
 from visualizer import actions, lab_actions, lab_orders, trail
 from visualizer.lab import ENDED, snapshot_steps
+from visualizer.lab_film import entry_at
 from visualizer.navigation import current_index, current_walk
 from visualizer.state import PageName
 
@@ -235,7 +236,10 @@ class User:
         self.do(actions.show_page, "train")
         self.look()
         path = self.folder / f"snapshot-{self._round % 3}.safetensors"
-        self.do(lab_orders.save_snapshot, steps[-1], path)
+        training = self.store.state.lab.training
+        chosen = snapshot_steps(self.store.state.lab)[-1]
+        # as the button does: taken when it is pressed
+        self.do(lab_orders.save_snapshot, chosen, path, entry_at(training, chosen))
         self.do(lab_orders.export_history, self.folder / "history.csv")
         self.look()
 

@@ -150,10 +150,16 @@ class TrainPage(Page):
         return plain(training.subject.title)
 
     def _on_save(self, step: int) -> None:
+        from visualizer.lab_film import entry_at
+
+        training = self.store.state.lab.training
+        assert training is not None
+        # taken now: while one looks for a folder, the training goes on and the film thins out
+        entry = entry_at(training, step)
         name = f"{self._stem()}-step-{step}.safetensors"
         path = self.ask_for_target(self, Path.home() / name, (".safetensors", ".json"))
         if path is not None:
-            self.store.dispatch(lab_orders.save_snapshot, step, path)
+            self.store.dispatch(lab_orders.save_snapshot, step, path, entry)
 
     def save(self) -> bool:
         """Of a training it is the shown snapshot that is saved, not the model on the stage."""
