@@ -32,8 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return 0
     except BrokenPipeError:
-        # whoever read the output has had enough; nothing may be flushed into the pipe at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # whoever read the output has had enough
         return 0
     except (ValueError, OSError) as error:
         said = reason(error) if isinstance(error, OSError) else error
@@ -45,6 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stopped:
         tell(f"{parser.prog}: {stopped or 'stopped'}")
         return stopped.code if isinstance(stopped, Stopped) else 130
+    finally:
+        _leave_nothing_to_flush()
+
+
+def _leave_nothing_to_flush() -> None:
+    """Python flushes both streams at exit; a pipe that nobody reads would make that a failure."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _replace_closed_streams() -> None:

@@ -188,7 +188,10 @@ def text_at(columns: int, folder: Path) -> str:
     import struct
     import termios
 
-    mine, its = pty.openpty()
+    try:
+        mine, its = pty.openpty()
+    except OSError as error:
+        pytest.skip(f"no terminal to be had here: {error}")
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = start(*FRESH, "--out", "m.safetensors", stderr=its, stdout=subprocess.DEVNULL)
     os.close(its)

@@ -52,11 +52,11 @@ def test_save_as_writes_the_model_and_says_how_much_that_is(live, tmp_path):  # 
 
 
 def test_what_went_well_is_not_said_for_ever(live, tmp_path, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("visualizer.app.READING_TIME", 50)
+    monkeypatch.setattr("visualizer.app.READING_TIME", 1000)
     save_as(live, tmp_path / "a.safetensors")
     live.qtbot.waitUntil(lambda: live.state.notice is None, timeout=5000)
     save_as(live, tmp_path / "a.json")
-    live.qtbot.wait(120)
+    live.qtbot.wait(1300)
     assert live.state.notice.level == "error"
 
 
