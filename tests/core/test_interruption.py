@@ -20,36 +20,11 @@ from model_core.checkpoints.whole_file import replace_file, try_place
 from model_core.training import optimiser
 from model_core.training import resume as resume_module
 from model_core.training.guard import DivergedError
-from model_core.training.lab_data import FileSource, TaskSource, load, task_settings
+from model_core.training.lab_data import TaskSource, load, task_settings
 from model_core.training.lab_run import LabRun, Watching
 from model_core.training.loop import Trainer
 from model_core.training.resume import previous_of, read_run, remove_run
-from model_core.training.settings import Settings
-
-SETTINGS = Settings(
-    d_model=16,
-    n_heads=2,
-    d_ff=16,
-    n_layers=1,
-    batch_size=8,
-    steps=60,
-    warmup_steps=5,
-    dropout_rate=0.1,
-    max_seq_len=32,
-    held_out_share=0.1,
-)
-
-
-@pytest.fixture
-def pairs(tmp_path: Path) -> Path:
-    path = tmp_path / "pairs.tsv"
-    path.write_text("".join(f"{i * 7}\t{i * 7:b}\n" for i in range(90)), "utf-8")
-    return path
-
-
-def begin(pairs: Path, **changes: object) -> LabRun:
-    settings = msgspec.structs.replace(SETTINGS, **changes)
-    return LabRun.begin(FileSource(str(pairs)), settings, Watching(20, 10))
+from tests.core.small_run import begin
 
 
 def taken(run: LabRun, steps: int) -> LabRun:

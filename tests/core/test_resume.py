@@ -22,35 +22,11 @@ from model_core.training.lab_data import FileSource
 from model_core.training.lab_run import LabRun, Watching
 from model_core.training.loop import train
 from model_core.training.resume import latest_run, previous_of, read_run
-from model_core.training.settings import Settings
+from tests.core.small_run import SETTINGS, begin
 
 ROOT = Path(__file__).parents[2]
-SETTINGS = Settings(
-    d_model=16,
-    n_heads=2,
-    d_ff=16,
-    n_layers=1,
-    batch_size=8,
-    steps=60,
-    warmup_steps=5,
-    dropout_rate=0.1,
-    max_seq_len=32,
-    held_out_share=0.1,
-)
 # `python -m tests.long kill` has 20 of them
 KILLS = 3
-
-
-@pytest.fixture
-def pairs(tmp_path: Path) -> Path:
-    path = tmp_path / "pairs.tsv"
-    path.write_text("".join(f"{i * 7}\t{i * 7:b}\n" for i in range(90)), "utf-8")
-    return path
-
-
-def begin(pairs: Path, **changes: object) -> LabRun:
-    settings = msgspec.structs.replace(SETTINGS, **changes)
-    return LabRun.begin(FileSource(str(pairs)), settings, Watching(20, 10))
 
 
 def weights(run: LabRun) -> dict[str, bytes]:

@@ -11,30 +11,10 @@ import pytest
 from model_core import CheckpointError
 from model_core.training.lab_data import FileSource, LabData, Prepared, TaskSource, load, prepare
 from model_core.training.lab_run import LabRun, Watching
-from model_core.training.settings import Settings
 from model_core.training.step import glass_step
 from model_core.training.step_check import check_parameter, in_float64
 from model_core.training.step_resume import next_step
-
-SETTINGS = Settings(
-    d_model=16,
-    n_heads=2,
-    d_ff=16,
-    n_layers=1,
-    batch_size=8,
-    steps=60,
-    warmup_steps=5,
-    dropout_rate=0.1,
-    max_seq_len=32,
-    held_out_share=0.1,
-)
-
-
-@pytest.fixture
-def pairs(tmp_path: Path) -> Path:
-    path = tmp_path / "pairs.tsv"
-    path.write_text("".join(f"{i * 7}\t{i * 7:b}\n" for i in range(90)), "utf-8")
-    return path
+from tests.core.small_run import SETTINGS
 
 
 def paused(run: LabRun, path: Path, steps: int) -> LabRun:

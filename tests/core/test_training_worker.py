@@ -23,27 +23,11 @@ from model_core.training.lab_run import LabRun, Watching
 from model_core.training.messages import Event, Paused, Probed, Refused, Snapshot, Start, Steps
 from model_core.training.resume import read_run
 from model_core.training.settings import Settings
+from tests.core import small_run
 
 ROOT = Path(__file__).parents[2]
-SETTINGS = Settings(
-    d_model=16,
-    n_heads=2,
-    d_ff=16,
-    n_layers=1,
-    batch_size=8,
-    steps=40,
-    warmup_steps=5,
-    max_seq_len=32,
-    held_out_share=0.1,
-)
+SETTINGS = msgspec.structs.replace(small_run.SETTINGS, steps=40, dropout_rate=0.05)
 ENDLESS = msgspec.structs.replace(SETTINGS, steps=10**6)
-
-
-@pytest.fixture
-def pairs(tmp_path: Path) -> Path:
-    path = tmp_path / "pairs.tsv"
-    path.write_text("".join(f"{i * 7}\t{i * 7:b}\n" for i in range(90)), "utf-8")
-    return path
 
 
 @pytest.fixture

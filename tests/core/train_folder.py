@@ -12,20 +12,8 @@ import pytest
 from model_core.__main__ import main
 from model_core.training.lab_data import FileSource
 from model_core.training.lab_run import LabRun, Watching
-from model_core.training.settings import Settings
+from tests.core.small_run import SETTINGS, write_pairs
 
-SETTINGS = Settings(
-    d_model=16,
-    n_heads=2,
-    d_ff=16,
-    n_layers=1,
-    batch_size=8,
-    steps=60,
-    warmup_steps=5,
-    dropout_rate=0.1,
-    max_seq_len=32,
-    held_out_share=0.1,
-)
 LONG = 3000
 on_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals as a terminal sends them")
 
@@ -33,8 +21,7 @@ on_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals as a ter
 @pytest.fixture(name="folder")
 def training_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A current folder with pairs, settings, and a model that was trained before."""
-    lines = "".join(f"{i * 7}\t{i * 7:b}\n" for i in range(90))
-    (tmp_path / "pairs.tsv").write_text(lines, "utf-8")
+    write_pairs(tmp_path)
     settings(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path

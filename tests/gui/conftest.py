@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.gui.lab_bench import bench, lab_window  # noqa: F401 (fixtures)
+from visualizer import i18n
+
 
 @pytest.fixture(autouse=True)
 def no_trace_is_left(qapp):
@@ -24,3 +27,11 @@ def no_trace_is_left(qapp):
         qapp.setStyleSheet(style)
     if qapp.font() != font:
         qapp.setFont(font)
+
+
+@pytest.fixture(autouse=True)
+def english():
+    """Every test begins in English, whatever the one before it has chosen."""
+    i18n.set_language("en")
+    yield
+    i18n.set_language("en")

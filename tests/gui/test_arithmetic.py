@@ -26,12 +26,6 @@ WRITTEN = re.compile(r"(?:[-+/()·√^ \u00a0\d.]|e-?\d|\(\d+ more: [-\d.e]+\)|\
 NAMES = {"exp": math.exp, "sqrt": math.sqrt, "cos": math.cos, "sin": math.sin, "log": math.log}
 
 
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    i18n.set_language("en")
-
-
 def told(site: str, cell: tuple[int, int] | None = None, **traits: str) -> explanation.CellText:
     state = at(site, token=2, **traits)
     matrix = stage.stage(state)

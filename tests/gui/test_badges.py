@@ -33,13 +33,6 @@ def bundled_font(qapp: QApplication) -> None:
     fonts.install_fonts(qapp, FONT, exact=True)
 
 
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
 def fresh(state: ViewState) -> ViewState:
     """The same place in a run of its own, to be planted in."""
     run = compute(entry(), Inputs(state.inputs.source, target=TARGET), number=2)

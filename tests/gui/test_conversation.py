@@ -10,20 +10,13 @@ import pytest
 
 from tests.gui.talking import said, started, talker
 from tests.gui.views import entry as translator
-from visualizer import actions, chat_actions, i18n
+from visualizer import actions, chat_actions
 from visualizer.conversation import Conversation, Spoken, fitting
 from visualizer.lenses.chat import Bubble, Divider, chat_caption, rules_said, talk
 from visualizer.run import compute
 from visualizer.settings import Last
 from visualizer.state import Inputs, ViewState, current_token
 from visualizer.store import Store
-
-
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
 
 
 def bubbles(state: ViewState) -> list[tuple[str, str]]:

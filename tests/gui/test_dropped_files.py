@@ -9,22 +9,18 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from tests.gui.live_window import WAIT, LiveWindow
+from tests.gui.lab_bench import PAIRS
+from tests.gui.live_window import WAIT
 from visualizer import actions
 from visualizer.pair_files import goes_to_lab, holds_pairs
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 COPY = Qt.DropAction.CopyAction
-PAIRS = "".join(f"{a}{b}\t{b}{a}\n" for a in "abcd" for b in "efgh")
 
 
 @pytest.fixture
-def live(qtbot, tmp_path):
-    made = LiveWindow(qtbot, tmp_path)
-    made.session.laboratory.folder = tmp_path / "trainings"
-    made.open_small()
-    yield made
-    made.end()
+def live(lab_window):
+    return lab_window
 
 
 def dragged(path: Path) -> QMimeData:

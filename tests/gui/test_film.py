@@ -15,9 +15,8 @@ from model_core import open_checkpoint
 from model_core.bundled import path_of
 from model_core.training.watched_pair import fitting
 from tests.gui import scripted_training as scripted
-from tests.gui.live_window import LiveWindow
-from tests.gui.test_lab_news import Bench, film, subject
-from visualizer import actions, i18n, lab_actions, lab_orders, lab_unfinished
+from tests.gui.lab_bench import film, subject
+from visualizer import actions, lab_actions, lab_orders, lab_unfinished
 from visualizer.lab import Shot, Training, site_of
 from visualizer.lab_film import model_at, shot_of, shots_of, telling_heads
 from visualizer.lenses import lab_charts, lab_words
@@ -29,27 +28,9 @@ from visualizer.widgets.film_strip import FEWEST, FilmStrip
 from visualizer.widgets.lab_chart import LabChart, column_runs
 
 
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
 @pytest.fixture
-def bench(qtbot, tmp_path):
-    made = Bench(tmp_path)
-    yield made
-    made.laboratory.shutdown()
-
-
-@pytest.fixture
-def lab(qtbot, tmp_path):
-    live = LiveWindow(qtbot, tmp_path)
-    live.session.laboratory.folder = tmp_path / "trainings"
-    live.open_small()
-    yield live
-    live.end()
+def lab(lab_window):
+    return lab_window
 
 
 def looked_at(bench, qtbot, *steps: int):

@@ -19,13 +19,6 @@ TRAITS = (
 )
 
 
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
 @pytest.fixture(params=i18n.LANGUAGES)
 def language(request):
     i18n.set_language(request.param)

@@ -40,13 +40,6 @@ WALKED = ("side", "layer", "sublayer", "block", "map", "chip", "axis", "shape", 
 OF_THE_WINDOW = ("ui.", "keys.", "error.", "notice.", "state.loading", "head.guided.reason")
 
 
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
 def sources() -> Iterator[ast.Module]:
     for path in sorted(VISUALIZER.rglob("*.py")):
         yield ast.parse(path.read_text(encoding="utf-8"))

@@ -34,13 +34,6 @@ LENGTHS = np.full((50, 2), 12)
 FACTS = Facts(50, 5, 30, 30, LENGTHS, True)
 
 
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
 def subject(**settings) -> Subject:
     made = Subject(TaskSource("reverse"), "reverse", Settings(**settings), FACTS)
     return replace(made, facts_key=lab_actions.facts_key(made))

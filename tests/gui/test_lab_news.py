@@ -4,80 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from model_core import open_checkpoint
 from model_core.training.history import COLUMNS
-from model_core.training.lab_data import TaskSource
 from model_core.training.messages import Failed, Paused, Running
-from model_core.training.settings import Settings
 from tests.gui import scripted_training as scripted
-from tests.gui.scripted_training import Scripted
-from tests.gui.views import view
-from visualizer import i18n, lab_actions, lab_orders, trail
-from visualizer.lab import Shot, Subject, Training, chosen_steps, site_of, snapshot_steps
+from tests.gui.lab_bench import film
+from visualizer import lab_actions, lab_orders, trail
+from visualizer.lab import Shot, chosen_steps, site_of, snapshot_steps
 from visualizer.lab_film import entry_at, model_at, shots_of
-from visualizer.laboratory import Laboratory
 from visualizer.lenses import lab_charts, lab_words, remarks
-from visualizer.store import Store
-
-
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
-def subject(**settings) -> Subject:
-    return Subject(TaskSource("reverse"), "reverse", Settings(**settings))
-
-
-class Bench:
-    """A laboratory whose trainings are scripted."""
-
-    def __init__(self, folder: Path) -> None:
-        self.clients: list[Scripted] = []
-        self.store = Store(replace(view(), page="train"))
-        self.laboratory = Laboratory(self.store, folder / "trainings", self._made)
-
-    def _made(self, start) -> Scripted:
-        self.clients.append(Scripted(start))
-        return self.clients[-1]
-
-    @property
-    def client(self) -> Scripted:
-        return self.clients[-1]
-
-    @property
-    def training(self) -> Training:
-        training = self.store.state.lab.training
-        assert training is not None
-        return training
-
-    def begin(self, qtbot) -> None:
-        before = len(self.clients)
-        lab = replace(self.store.state.lab, subject=subject())
-        self.store.dispatch(lambda state: replace(state, lab=lab))
-        self.store.dispatch(lab_orders.begin)
-        qtbot.waitUntil(lambda: len(self.clients) > before)
-
-    def tell(self, *events) -> None:
-        """The process has said this, and a look was taken at it."""
-        self.client.script += events
-        self.laboratory._told = 0.0
-        self.laboratory._on_look()
-
-
-@pytest.fixture
-def bench(qtbot, tmp_path):
-    made = Bench(tmp_path)
-    yield made
-    made.laboratory.shutdown()
-
 
 # What is told of a training.
 
@@ -254,12 +193,6 @@ def test_closing_keeps_what_is_trained(qtbot, bench):
 
 
 # The film.
-
-
-def film(bench, qtbot, *steps: int) -> None:
-    bench.begin(qtbot)
-    bench.tell(scripted.started(), *(scripted.snapshot(n) for n in steps))
-    bench.tell(scripted.steps(40, evaluated=40))
 
 
 def test_frames_are_the_models_own_attention_and_output(qtbot, bench):

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from model_core.training.cleaning import KINDS, CleaningReport
 from model_core.training.lab_data import TaskSource
 from model_core.training.settings import FIELDS, Settings
+from tests.gui.lab_bench import PAIRS
 from tests.gui.live_window import WAIT, LiveWindow
 from visualizer import actions, glossary, i18n, lab_actions
 from visualizer.lab import Subject, Training
@@ -18,18 +19,12 @@ from visualizer.lenses import lab_form
 from visualizer.lenses.lab_file import report_rows
 from visualizer.widgets.glossary_link import term_under
 
-PAIRS = "".join(f"{a}{b}\t{b}{a}\n" for a in "abcd" for b in "efgh")
 KEY = Qt.Key
 
 
 @pytest.fixture
-def live(qtbot, tmp_path):
-    made = LiveWindow(qtbot, tmp_path)
-    made.session.laboratory.folder = tmp_path / "trainings"
-    made.open_small()
-    yield made
-    made.end()
-    i18n.set_language("en")
+def live(lab_window):
+    return lab_window
 
 
 def looked_at(live: LiveWindow, path: Path):

@@ -10,23 +10,16 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QWheelEvent
 
 from tests.gui import scripted_training as scripted
+from tests.gui.lab_bench import Bench, film
 from tests.gui.live_window import LiveWindow
 from tests.gui.samples import FONT
-from tests.gui.test_lab_news import Bench, film
-from visualizer import actions, fonts, i18n, lab_actions, lab_orders
+from visualizer import actions, fonts, lab_actions, lab_orders
 from visualizer.lenses import lab_charts, lab_words
 from visualizer.lenses.lab_picture import Frame, NormBar, Sample
 from visualizer.widgets.film_pair import FilmPair
 from visualizer.widgets.lab_chart import LabChart
 from visualizer.widgets.lab_tables import LINE, NormTable, SampleTable, shared
 from visualizer.widgets.parts_note import PartsNote
-
-
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
 
 
 @pytest.fixture
@@ -36,13 +29,6 @@ def bundled_font(qapp):
     fonts.install_fonts(qapp, FONT, exact=True)
     yield
     qapp.setFont(before)
-
-
-@pytest.fixture
-def bench(qtbot, tmp_path):
-    made = Bench(tmp_path)
-    yield made
-    made.laboratory.shutdown()
 
 
 def told(bench, qtbot, count: int = 40, **columns: float | np.ndarray):

@@ -7,27 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.gui import scripted_training as scripted
+from tests.gui.lab_bench import Bench, film
 from tests.gui.live_window import LiveWindow
-from tests.gui.test_lab_news import Bench, film
-from visualizer import i18n, lab_actions, lab_orders
+from visualizer import lab_actions, lab_orders
 from visualizer.lab_film import known_target, shots_of
 from visualizer.lenses import lab_words
 
 KEY = Qt.Key
-
-
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
-@pytest.fixture
-def bench(qtbot, tmp_path):
-    made = Bench(tmp_path)
-    yield made
-    made.laboratory.shutdown()
 
 
 @pytest.fixture

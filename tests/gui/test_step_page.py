@@ -59,13 +59,6 @@ def finished(state: ViewState) -> ViewState:
     raise AssertionError("never done")
 
 
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
 # What is asked for.
 
 

@@ -24,13 +24,6 @@ from visualizer.lenses.step_choice import destination
 from visualizer.step_view import STAGES
 
 
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
 def test_every_record_is_listed_in_forward_order_with_the_masks_marked():
     state = stepped()
     step = current_step(state)

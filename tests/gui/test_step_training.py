@@ -16,7 +16,7 @@ from tests.gui.live_window import WAIT, live  # noqa: F401 (fixture)
 from tests.gui.samples import LEFT_BUTTON
 from tests.gui.test_step_page import answered, finished
 from tests.gui.views import view, worked_view
-from visualizer import actions, i18n, lab_orders, step_actions
+from visualizer import actions, lab_orders, step_actions
 from visualizer.inquiries.step import (
     current_step,
     found_check,
@@ -41,13 +41,6 @@ SETTINGS = Settings(
     dropout_rate=0.1,
 )
 PAIRS = "".join(f"{a}{b}\t{b}{a}\n" for a in "abcdefgh" for b in "efghijkl")
-
-
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
 
 
 @pytest.fixture

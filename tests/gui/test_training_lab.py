@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from model_core.parameters import parameter_count
 from model_core.training.lab_data import TaskSource
 from model_core.training.tasks import task
+from tests.gui.lab_bench import PAIRS
 from tests.gui.live_window import WAIT, LiveWindow
 from tests.gui.views import view
 from visualizer import actions, i18n, lab_actions, lab_orders
@@ -23,14 +24,10 @@ from visualizer.lenses import lab_form, lab_numbers, remarks
 from visualizer.lenses.lab_file import report_rows
 from visualizer.state import ViewState
 
-PAIRS = "".join(f"{a}{b}\t{b}{a}\n" for a in "abcd" for b in "efgh")
 
-
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
+@pytest.fixture
+def lab(lab_window):
+    return lab_window
 
 
 # Choosing and settings.
@@ -157,15 +154,6 @@ def test_the_estimate_is_that_of_the_model_itself():
 
 
 # The whole window.
-
-
-@pytest.fixture
-def lab(qtbot, tmp_path):
-    live = LiveWindow(qtbot, tmp_path)
-    live.session.laboratory.folder = tmp_path / "trainings"
-    live.open_small()
-    yield live
-    live.end()
 
 
 def pairs_file(tmp_path: Path) -> Path:

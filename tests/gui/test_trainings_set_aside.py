@@ -12,35 +12,16 @@ from model_core.training.lab_data import TaskSource
 from model_core.training.messages import Failed, Paused, RunSaved
 from model_core.training.settings import Settings
 from tests.gui import scripted_training as scripted
-from tests.gui.live_window import LiveWindow
-from tests.gui.test_lab_news import Bench, subject
+from tests.gui.lab_bench import Bench, subject
 from visualizer import actions, i18n, lab_actions, lab_orders, lab_places, lab_unfinished
 from visualizer.lab import Subject, Training, Unfinished
 from visualizer.lab_film import task_name
 from visualizer.lenses import lab_words, remarks
 
 
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
 @pytest.fixture
-def bench(qtbot, tmp_path):
-    made = Bench(tmp_path)
-    yield made
-    made.laboratory.shutdown()
-
-
-@pytest.fixture
-def live(qtbot, tmp_path):
-    made = LiveWindow(qtbot, tmp_path)
-    made.session.laboratory.folder = tmp_path / "trainings"
-    made.open_small()
-    yield made
-    made.end()
+def live(lab_window):
+    return lab_window
 
 
 def said(bench: Bench) -> str:

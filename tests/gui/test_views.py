@@ -19,13 +19,6 @@ RESIDUAL = "decoder.layers.0.residual2"
 FFN = "decoder.layers.1.ffn"
 
 
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
-
 def drawn(state):
     return views.stack(state, stage.stage(state))
 

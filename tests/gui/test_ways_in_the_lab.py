@@ -11,32 +11,18 @@ from PySide6.QtCore import Qt
 
 from model_core.training.lab_data import Facts, TaskSource, task_settings
 from tests.gui import scripted_training as scripted
-from tests.gui.live_window import LiveWindow
-from tests.gui.test_lab_news import Bench, subject
+from tests.gui.lab_bench import PAIRS, Bench, subject
 from tests.gui.views import view
-from visualizer import i18n, lab_actions, lab_orders
+from visualizer import lab_actions, lab_orders
 from visualizer.inquiries.lab import LookInquiry
 from visualizer.lab import Training
 from visualizer.lenses import lab_charts, lab_form
 from visualizer.state import ViewState
 
-PAIRS = "".join(f"{a}{b}\t{b}{a}\n" for a in "abcd" for b in "efgh")
-
-
-@pytest.fixture(autouse=True)
-def english():
-    i18n.set_language("en")
-    yield
-    i18n.set_language("en")
-
 
 @pytest.fixture
-def live(qtbot, tmp_path):
-    made = LiveWindow(qtbot, tmp_path)
-    made.session.laboratory.folder = tmp_path / "trainings"
-    made.open_small()
-    yield made
-    made.end()
+def live(lab_window):
+    return lab_window
 
 
 def lab_state() -> ViewState:
