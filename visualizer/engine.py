@@ -269,8 +269,9 @@ def one_sentence(error: BaseException) -> str:
     """What an exception says, on one line and not for ever; its kind where it says nothing."""
     text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
-        # without the system's number for it
-        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        from model_core.checkpoints.errors import said_of_files
+
+        text = said_of_files(error)
     if isinstance(error, KeyError) and error.args:
         text = str(error.args[0])  # a KeyError's own text is in quotation marks
     if not text:

@@ -12,9 +12,14 @@ ENDING = ".safetensors"
 MOST = 8
 
 
-def kept_folder() -> Path:
+def trainings_folder() -> Path:
+    """The user's own folder for trainings: those that can go on, and the models that were kept."""
+    return platformdirs.user_data_path("glassformer") / "trainings"
+
+
+def kept_folder(trainings: Path | None = None) -> Path:
     """Where the lab keeps what it has trained."""
-    return platformdirs.user_data_path("glassformer") / "trainings" / "kept"
+    return (trainings or trainings_folder()) / "kept"
 
 
 def kept_models(folder: Path) -> tuple[Path, ...]:

@@ -129,16 +129,9 @@ def export_history(state: ViewState, path: Path) -> ViewState:
     return replace(state, lab=ordered(state.lab, "export", path))
 
 
-def save_snapshot(
-    state: ViewState, step: int, path: Path, entry: ModelEntry | None = None
-) -> ViewState:
-    """Write a snapshot as a checkpoint.
-
-    entry: the snapshot as it was when the user chose it; the film may have given it up since
-    """
-    if state.lab.training is None:
-        return state
-    return replace(state, lab=ordered(state.lab, "save", (step, path, entry)))
+def save_snapshot(state: ViewState, entry: ModelEntry, path: Path) -> ViewState:
+    """Write a snapshot as a checkpoint: as it was chosen, for the film may give it up meanwhile."""
+    return replace(state, lab=ordered(state.lab, "save", (entry, path)))
 
 
 def set_probe(state: ViewState, probe: str, expected: str | None = None) -> ViewState:

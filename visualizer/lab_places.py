@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import platformdirs
 from PySide6.QtCore import QLockFile
 
 from visualizer.engine import attempt
@@ -25,14 +24,7 @@ TRIED = 1 << 16
 COPIES = 7
 # So many trainings that can go on are looked for.
 MOST_LISTED = 20
-# The folder of the models that were kept, among the trainings.
-KEPT = "kept"
 A_MOMENT = 300  # milliseconds
-
-
-def default_folder() -> Path:
-    """The user's own folder for trainings: those that can go on, and the models that were kept."""
-    return platformdirs.user_data_path("glassformer") / "trainings"
 
 
 def free_place(folder: Path) -> Path:
@@ -49,8 +41,9 @@ def free_place(folder: Path) -> Path:
 
 def is_taken(path: Path) -> bool:
     """Whether a training lies there, if only its checkpoint before the last, or is under way."""
-    previous = path.with_name(f"{path.name}.previous")
-    return path.exists() or previous.exists() or is_locked(path)
+    from model_core.training.resume import previous_of
+
+    return path.exists() or previous_of(path).exists() or is_locked(path)
 
 
 def try_to_write(folder: Path) -> None:
@@ -80,6 +73,7 @@ def started(start: Any) -> core.Training:
 
 def kept(client: core.Training, training: Training, folder: Path) -> ModelEntry:
     """The model of a training that is over, written under a name of its own."""
+    from model_core.training.outputs import free_name
     from visualizer.lab_film import name_of
     from visualizer.lenses.lab_words import plain
     from visualizer.run import save_entry
@@ -87,10 +81,7 @@ def kept(client: core.Training, training: Training, folder: Path) -> ModelEntry:
 
     model, stem = client.model(), plain(training.subject.title)
     folder.mkdir(parents=True, exist_ok=True)
-    number, path = 1, folder / f"{stem}.safetensors"
-    while path.exists():
-        number += 1
-        path = folder / f"{stem}-{number}.safetensors"
+    path = free_name(folder / f"{stem}.safetensors")
     entry = ModelEntry(model, name_of(training), path)
     save_entry(entry, Inputs(), path)
     return entry

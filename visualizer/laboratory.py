@@ -13,10 +13,9 @@ from PySide6.QtCore import QLockFile, QObject, QThreadPool, QTimer
 from visualizer import actions, lab_orders, lab_unfinished
 from visualizer.engine import Lane, attempt
 from visualizer.i18n import tr
+from visualizer.kept_models import kept_folder, trainings_folder
 from visualizer.lab import Lab, Order, Subject
 from visualizer.lab_places import (
-    KEPT,
-    default_folder,
     free_place,
     is_too_full,
     locked,
@@ -56,7 +55,7 @@ class Laboratory(QObject):
     ) -> None:
         super().__init__(parent)
         self.store = store
-        self.folder = default_folder() if folder is None else folder
+        self.folder = trainings_folder() if folder is None else folder
         self._make = make or started
         self.client: core.Training | None = None
         self._number = 0
@@ -123,7 +122,7 @@ class Laboratory(QObject):
                 client.go_on()
             return False
         if client.is_over:
-            self._tell_kept(*written(client, training, self.folder / KEPT))
+            self._tell_kept(*written(client, training, kept_folder(self.folder)))
         elif client.saved_step is not None:
             self.store.dispatch(lab_unfinished.say_set_aside, training, client.saved_step)
         self._end(save=False)
@@ -209,18 +208,11 @@ class Laboratory(QObject):
         self.store.dispatch(lab_orders.open_model, entry, self.store.state.lab.probe)
 
     def _do_save(self, order: Order) -> None:
-        from visualizer.lab_film import entry_at
         from visualizer.run import save_entry
 
-        training = self.store.state.lab.training
-        assert training is not None
-        step, path, entry = order.value
-
-        def write() -> Any:
-            chosen = entry or entry_at(training, step)
-            return save_entry(chosen, self.store.state.inputs, path)
-
-        saved, reason, details = attempt(write)
+        entry, path = order.value
+        inputs = self.store.state.inputs
+        saved, reason, details = attempt(lambda: save_entry(entry, inputs, path))
         self._tell_of_mishap(reason, details)
         if saved is not None:
             self.store.dispatch(actions.add_recent, str(path))
@@ -334,7 +326,7 @@ class Laboratory(QObject):
         training = self.store.state.lab.training
         if client is None or training is None or training.number != self._number:
             return
-        entry, reason = written(client, training, self.folder / KEPT)
+        entry, reason = written(client, training, kept_folder(self.folder))
         self.store.dispatch(lab_orders.take_news, self._number, final=entry)
         # where it could not be kept it can be tried again from the lab
         if self._wants_model and not reason:

@@ -32,6 +32,12 @@ def quoted(name: str) -> str:
     return f'"{_one_line(name, LONGEST_NAME)}"'
 
 
+def said_of_files(error: OSError) -> str:
+    """What the system says of a file, without its number for it."""
+    said = error.strerror or str(error)
+    return f"{error.filename}: {said}" if error.filename else said
+
+
 def _one_line(text: str, longest: int = LONGEST_PART) -> str:
     if len(text) > longest:
         text = text[: longest - 3] + "..."

@@ -62,6 +62,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     target: str = ""
     longest: int = LONGEST_TEXT
 
+    @property
+    def names(self) -> list[str]:
+        """The columns that are chosen by name and not by number."""
+        return [name for name in (self.source, self.target) if name and not name.isdecimal()]
+
 
 class Look(msgspec.Struct, frozen=True):
     """What a file looks like, for a person to agree to or change.
@@ -132,7 +137,8 @@ def look(path: PathLike, reading: Reading = Reading()) -> Look:  # noqa: B008 (i
     """
     encoding = _encoding(path, reading)
     lines = list(islice(lines_of(path, encoding.name, MOST_BYTES), LINES_LOOKED_AT))
-    _check_encoding(path, encoding.name, [n.number for n in lines if n.fault == "encoding"], lines)
+    if foreign := [line.number for line in lines if line.fault == "encoding"]:
+        check_few(path, encoding.name, len(foreign), len(lines), foreign[0])
     format, separator = _format(path, reading, lines)
     rows = [row for row in rows_of(lines, format, separator) if not row.fault]
     if not rows:
@@ -168,11 +174,6 @@ def _encoding(path: PathLike, reading: Reading) -> FoundEncoding:
     if reading.encoding is None:
         return find_encoding(path)
     return FoundEncoding(named_encoding(path, reading.encoding), True)
-
-
-def _check_encoding(path: PathLike, encoding: str, foreign: list[int], lines: list[Line]) -> None:
-    if foreign:
-        check_few(path, encoding, len(foreign), len(lines), foreign[0])
 
 
 def check_few(path: PathLike, encoding: str, foreign: int, lines: int, first: int) -> None:
@@ -233,11 +234,10 @@ def _format(path: PathLike, reading: Reading, lines: list[Line]) -> tuple[Format
                 f"the separator of a CSV file is {separator!r}, expected one character"
             )
         return ("tsv" if separator == "\t" and reading.format is None else "lines"), separator
-    wanted = [name for name in (reading.source, reading.target) if name and not name.isdecimal()]
     if reading.format == "csv":
-        guessed = guess_format(texts, ".csv", wanted)
+        guessed = guess_format(texts, ".csv", reading.names)
         return "csv", guessed[1] if guessed is not None and guessed[0] == "csv" else ","
-    guessed = guess_format(texts, ending, wanted)
+    guessed = guess_format(texts, ending, reading.names)
     if guessed is None or (reading.format == "lines" and guessed[0] == "jsonl"):
         raise _without_pairs(path, lines)
     return (reading.format or guessed[0]), guessed[1]
@@ -250,8 +250,7 @@ def _header(reading: Reading, format: Format, rows: list[Row]) -> tuple[bool, bo
     if format == "jsonl":
         return False, True
     cells = [row.cells for row in rows]
-    wanted = [name for name in (reading.source, reading.target) if name and not name.isdecimal()]
-    if names_columns(cells[0], wanted):
+    if names_columns(cells[0], reading.names):
         return True, True
     if format == "lines":
         return False, True

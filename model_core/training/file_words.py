@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from model_core.bundled import resources
-from model_core.tokenizers import UNKNOWN_ID
 from model_core.training.batching import Example
 from model_core.training.cleaning import counted
 from model_core.training.data_files import Look
@@ -17,6 +16,7 @@ from model_core.training.file_look import shown_columns
 from model_core.training.held_out import Evaluation
 from model_core.training.lab_run import LabRun
 from model_core.training.settings import FIELDS, SettingField, named_type
+from model_core.training.suiting import unknown_share
 from model_core.training.text_files import shown_encoding
 
 FORMAT_NAMES = {"tsv": "tab-separated (TSV)", "csv": "CSV", "jsonl": "JSON lines", "lines": "lines"}
@@ -72,10 +72,8 @@ def chosen(training: LabRun) -> Iterator[str]:
 def unknown(examples: Sequence[Example]) -> Iterator[tuple[str, float]]:
     """Which sides have unknown tokens, and their share of all."""
     for place, side in enumerate(("source", "target")):
-        total = sum(len(example[place] or ()) for example in examples)
-        missing = sum(list(example[place] or ()).count(UNKNOWN_ID) for example in examples)
-        if missing:
-            yield side, missing / total
+        if share := unknown_share(example[place] or () for example in examples):
+            yield side, share
 
 
 def guessing_loss(train: Sequence[Example], held_out: Sequence[Example], n_tokens: int) -> float:

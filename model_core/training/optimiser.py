@@ -42,7 +42,7 @@ def clipping(norm: float, max_norm: float) -> float:
 
 def clipped_norm(norm: float, max_norm: float) -> float:
     """The norm that `clip_gradients` leaves of gradients of this norm."""
-    return norm * min(1.0, max_norm / (norm + 1e-6))
+    return norm * clipping(norm, max_norm)
 
 
 def learning_rate_at(

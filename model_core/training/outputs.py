@@ -104,10 +104,10 @@ def check_run_place(checkpoint: Path, anew: bool) -> None:
     )
 
 
-def free_name(out: Path, addition: str) -> Path:
-    """A name beside `out` under which nothing lies."""
-    number, path = 1, out.with_name(f"{out.stem}-{addition}{out.suffix}")
+def free_name(out: Path) -> Path:
+    """`out`, or a name beside it with a number behind, under which nothing lies."""
+    number, path = 1, out
     while os.path.lexists(path):
         number += 1
-        path = out.with_name(f"{out.stem}-{addition}-{number}{out.suffix}")
+        path = out.with_name(f"{out.stem}-{number}{out.suffix}")
     return path

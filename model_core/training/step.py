@@ -113,12 +113,12 @@ class GlassStep:
         record_losses(tape, self.batch, recipe, model.tokenizer.pad_id)
         return tape
 
-    @property
+    @cached_property
     def counted(self) -> Array:
         """(B,T) True where a position counts in the loss."""
         return np.asarray(self.batch.labels != self.model.tokenizer.pad_id)
 
-    @property
+    @cached_property
     def losses(self) -> Array:
         """(B,T) in float64, -log p of each label, smoothed as in the loss; nan where not counted.
 
@@ -130,7 +130,7 @@ class GlassStep:
         each = -((1.0 - smooth) * own + smooth * log_probs.mean(axis=-1))
         return np.where(self.counted, each, np.nan)
 
-    @property
+    @cached_property
     def label_probabilities(self) -> Array:
         """(B,T) in float64, how likely the model thought each label."""
         log_probs = np.asarray(self.tape["log_probs"].value, np.float64)

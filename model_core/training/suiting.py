@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -77,12 +77,16 @@ def unknown_shares(data: LabData, settings: Settings) -> tuple[float, float]:
     what is held out: of what is learned from everything may be known.
     """
     examples = encoded(sample(data.held_out or data.train), data.tokenizer(settings))
-    shares = []
-    for texts in ([e.source for e in examples], [e.target for e in examples]):
-        total = sum(map(len, texts))
-        missing = sum(list(text).count(UNKNOWN_ID) for text in texts)
-        shares.append(missing / max(1, total))
-    return shares[0], shares[1]
+    return unknown_share(e.source for e in examples), unknown_share(e.target for e in examples)
+
+
+def unknown_share(texts: Iterable[Sequence[int]]) -> float:
+    """The share of all tokens that no vocabulary has; 0 where there are none."""
+    seen, missing = 0, 0
+    for text in texts:
+        seen += len(text)
+        missing += list(text).count(UNKNOWN_ID)
+    return missing / max(1, seen)
 
 
 def _sized(settings: Settings, facts: Facts, given: Mapping[str, Any]) -> Settings:

@@ -166,7 +166,8 @@ def _work(training: LabRun, checkpoint: Path, out: Path, options: argparse.Names
         except DivergedError as error:
             bar.close()
             # what lies at `out` may be better than what has come to nothing
-            kept = training.save_model(free_name(out, f"step-{error.good_step}"))
+            beside = out.with_name(f"{out.stem}-step-{error.good_step}{out.suffix}")
+            kept = training.save_model(free_name(beside))
             raise ValueError(f"{error}, and is written to {kept.path}") from None
         except Stopped:
             raise

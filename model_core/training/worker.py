@@ -20,6 +20,7 @@ import numpy as np
 
 from model_core.chat import source_of
 from model_core.checkpoints import CheckpointError
+from model_core.checkpoints.errors import said_of_files
 from model_core.threads import limit_blas_threads
 from model_core.training.cleaning import CleaningReport
 from model_core.training.guard import DivergedError
@@ -101,12 +102,6 @@ def failure(error: Exception) -> Failed:
         return Failed(str(error))
     traceback.print_exception(error)
     return Failed(f"{type(error).__name__}: {error}")
-
-
-def said_of_files(error: OSError) -> str:
-    """What the system says of a file, without its number."""
-    said = error.strerror or str(error)
-    return f"{error.filename}: {said}" if error.filename else said
 
 
 def begun(start: Start, send: Send) -> LabRun:

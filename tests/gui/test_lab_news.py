@@ -126,7 +126,7 @@ def test_a_snapshot_is_written_and_read_again(qtbot, bench, tmp_path):
     bench.begin(qtbot)
     bench.tell(scripted.started(), scripted.snapshot(0), scripted.snapshot(10))
     path = tmp_path / "ten.safetensors"
-    bench.store.dispatch(lab_orders.save_snapshot, 10, path)
+    bench.store.dispatch(lab_orders.save_snapshot, entry_at(bench.training, 10), path)
     qtbot.waitUntil(path.exists)
     model = open_checkpoint(path)
     for name, value in scripted.parameters(10).items():
@@ -141,7 +141,7 @@ def test_a_snapshot_that_was_chosen_is_written_although_the_film_gave_it_up(qtbo
     thinned = replace(training, snapshots=training.snapshots[:1])
     bench.store.dispatch(lambda state: lab_actions.with_lab(state, training=thinned))
     path = tmp_path / "ten.safetensors"
-    bench.store.dispatch(lab_orders.save_snapshot, 10, path, entry)
+    bench.store.dispatch(lab_orders.save_snapshot, entry, path)
     qtbot.waitUntil(path.exists)
     np.testing.assert_array_equal(
         open_checkpoint(path).parameters["output.W"], entry.model.parameters["output.W"]

@@ -9,7 +9,7 @@ from model_core.training import step as glass
 from model_core.training.step import GlassStep
 from tests.gui.live_window import WAIT, live  # noqa: F401 (fixture)
 from tests.gui.samples import LEFT_BUTTON, at
-from tests.gui.test_step_page import english, opened, stepped  # noqa: F401 (fixture)
+from tests.gui.test_step_page import opened, stepped
 from visualizer import step_actions
 from visualizer.inquiries.step import current_step, found_check, found_curves
 from visualizer.lenses import step_cells
@@ -23,7 +23,7 @@ from visualizer.widgets.formula import typeset
 def reckonings(monkeypatch) -> list[int]:
     """How often the costs of all positions were reckoned."""
     found: list[int] = []
-    own = GlassStep.losses.fget
+    own = GlassStep.losses.func
 
     def losses(step):
         found.append(1)

@@ -239,7 +239,7 @@ class User:
         training = self.store.state.lab.training
         chosen = snapshot_steps(self.store.state.lab)[-1]
         # as the button does: taken when it is pressed
-        self.do(lab_orders.save_snapshot, chosen, path, entry_at(training, chosen))
+        self.do(lab_orders.save_snapshot, entry_at(training, chosen), path)
         self.do(lab_orders.export_history, self.folder / "history.csv")
         self.look()
 

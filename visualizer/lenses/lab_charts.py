@@ -10,6 +10,7 @@ from model_core.training.history import COLUMNS
 from visualizer.i18n import tr
 from visualizer.lab import Training
 from visualizer.lenses.lab_picture import Chart, ChartLine
+from visualizer.lenses.numbers import power_of_ten
 
 # The least range of the axis of the losses, as a ratio.
 LEAST_RATIO = 10.0
@@ -215,10 +216,7 @@ def scientific(value: float, places: int = 1) -> str:
     """ "1.3e-3": digits and the power of ten; without zeros at the end if there are two places."""
     if not math.isfinite(value):
         return f"{value}"
-    mantissa, exponent = f"{value:.{places}e}".split("e")
-    if places > 1:
-        mantissa = mantissa.rstrip("0").rstrip(".")
-    return f"{mantissa}e{int(exponent)}"
+    return power_of_ten(f"{value:.{places}e}", bare=places > 1)
 
 
 def running_mean(values: np.ndarray, count: int) -> np.ndarray:

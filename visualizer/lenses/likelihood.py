@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from visualizer.lenses.numbers import power_of_ten
+
 # From so near to 1 on, what is missing says more than the digits.
 NEARLY_ONE = 6e-4
 LEAST_PLAIN = 1e-4
@@ -19,9 +21,9 @@ def probability(p: float) -> str:
     if p in (0.0, 1.0) or not math.isfinite(p):
         return f"{p:g}"
     if 0.0 < 1.0 - p < NEARLY_ONE:
-        return f"1 - {_short(f'{1.0 - p:.1e}')}"
+        return f"1 - {power_of_ten(f'{1.0 - p:.1e}')}"
     if p < LEAST_PLAIN:
-        return _short(f"{p:.2e}")
+        return power_of_ten(f"{p:.2e}")
     return f"{p:.{2 - math.floor(math.log10(p))}f}"
 
 
@@ -41,13 +43,8 @@ def amount(value: float) -> str:
     if value == 1.0:
         return "1"
     if 0.0 < value - 1.0 < NEARLY_ONE:
-        return f"1+{_short(f'{value - 1.0:.1e}')}"
+        return f"1+{power_of_ten(f'{value - 1.0:.1e}')}"
     if value >= 1e5:
-        return _short(f"{value:.3e}")
+        return power_of_ten(f"{value:.3e}")
     places = 3 if value < 10.0 else 2 if value < 100.0 else 1
     return f"{value:.{places}f}"
-
-
-def _short(text: str) -> str:
-    mantissa, _, exponent = text.partition("e")
-    return f"{mantissa}e{int(exponent)}"

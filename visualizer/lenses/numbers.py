@@ -34,10 +34,16 @@ def figure(value: Any, decimals: int) -> str:
     if "e" not in text and isinstance(value, float | np.floating):
         if math.isfinite(value) and value and not float(text):
             text = f"{float(value):.1e}"
+    return power_of_ten(text, bare=True)
+
+
+def power_of_ten(text: str, bare: bool = False) -> str:
+    """ "1.20e-04" as "1.20e-4", as "1.2e-4" if bare; a text without a power stays as it is."""
     mantissa, power, exponent = text.partition("e")
     if not power:
         return text
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    if bare and "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
     return f"{mantissa}e{int(exponent)}"
 
 
@@ -53,8 +59,7 @@ def significant(value: float, digits: int) -> str:
         return short(value, 0)
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     if not _SMALLEST <= abs(value) < _LARGEST:
-        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
-        return f"{mantissa}e{int(power)}"
+        return power_of_ten(f"{value:.{digits - 1}e}")
     return f"{value:.{max(digits - 1 - exponent, 0)}f}"
 
 

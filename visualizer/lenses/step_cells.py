@@ -98,7 +98,6 @@ def _drawn(step: GlassStep, site: str, index: tuple[int, ...], value: float) -> 
 
 def _mean_cost(step: GlassStep, decimals: int) -> Lines:
     """The mean of what the positions cost, the dearest of them by name."""
-    # a property, which reckons all of them
     losses = step.losses
     places = [tuple(int(i) for i in place) for place in np.argwhere(step.counted)]
     places.sort(key=lambda place: -float(losses[place]))

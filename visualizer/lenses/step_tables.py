@@ -9,7 +9,7 @@ import numpy as np
 
 from visualizer.i18n import tr
 from visualizer.inquiries.step import found_check, shown_step
-from visualizer.lenses.numbers import figure
+from visualizer.lenses.numbers import figure, power_of_ten
 from visualizer.lenses.step_choice import chosen_parameter, chosen_record, chosen_site
 from visualizer.lenses.token_labels import token_labels
 from visualizer.state import ViewState
@@ -51,15 +51,12 @@ class Norms:
 
 def digits(value: float) -> str:
     """Four digits, however large or small."""
-    text = f"{value:.4g}"
-    mantissa, power, exponent = text.partition("e")
-    return f"{mantissa}e{int(exponent)}" if power else text
+    return power_of_ten(f"{value:.4g}")
 
 
 def power(value: float) -> str:
     """Two digits and a power of ten: "2.8e-9"."""
-    mantissa, _, exponent = f"{value:.1e}".partition("e")
-    return f"{mantissa}e{int(exponent)}" if int(exponent) else mantissa
+    return power_of_ten(f"{value:.1e}").removesuffix("e0")
 
 
 def records_table(state: ViewState) -> Table | None:

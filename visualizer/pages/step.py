@@ -75,9 +75,6 @@ class StepPage(Page):
             assert table is not None
             table.rowClicked.connect(lambda site, look=look: store.dispatch(look, site))
 
-    def available(self, state: ViewState) -> bool:
-        return step_actions.can_step(state)
-
     def caption(self, state: ViewState) -> Caption | None:
         return said.step_caption(state)
 

@@ -159,7 +159,7 @@ class TrainPage(Page):
         name = f"{self._stem()}-step-{step}.safetensors"
         path = self.ask_for_target(self, Path.home() / name, (".safetensors", ".json"))
         if path is not None:
-            self.store.dispatch(lab_orders.save_snapshot, step, path, entry)
+            self.store.dispatch(lab_orders.save_snapshot, entry, path)
 
     def save(self) -> bool:
         """Of a training it is the shown snapshot that is saved, not the model on the stage."""
