@@ -15,6 +15,7 @@ from visualizer.engine import Lane, attempt
 from visualizer.i18n import tr
 from visualizer.kept_models import kept_folder, trainings_folder
 from visualizer.lab import Lab, Order, Subject
+from visualizer.lab_files import FileWriter, write_history
 from visualizer.lab_places import (
     free_place,
     is_too_full,
@@ -77,6 +78,8 @@ class Laboratory(QObject):
         self._pool.setMaxThreadCount(1)
         self._search = Lane(self._pool, self)
         self._search.done.connect(self._on_found)
+        self._writer = FileWriter(self)
+        self._writer.written.connect(self._on_written)
         store.changed.connect(self._on_changed)
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
@@ -94,6 +97,7 @@ class Laboratory(QObject):
         self.store.changed.disconnect(self._on_changed)
         self._end(save=True)
         self._pool.waitForDone(5000)
+        self._writer.wait()
 
     # Orders.
 
@@ -212,22 +216,20 @@ class Laboratory(QObject):
 
         entry, path = order.value
         inputs = self.store.state.inputs
-        saved, reason, details = attempt(lambda: save_entry(entry, inputs, path))
-        self._tell_of_mishap(reason, details)
-        if saved is not None:
-            self.store.dispatch(actions.add_recent, str(path))
-            self._note("notice.written", file=path.name)
+        self._writer.write(path, lambda: save_entry(entry, inputs, path), is_model=True)
 
     def _do_export(self, order: Order) -> None:
-        path: Path = order.value
-        client = self.client
-        if client is None:
-            return
-        text = client.history.csv()
-        written, reason, details = attempt(lambda: path.write_text(text, encoding="utf-8"))
+        if self.client is not None:
+            path, history = order.value, self.client.history
+            self._writer.write(path, lambda: write_history(history, path), is_model=False)
+
+    def _on_written(self, path: Path, is_model: bool, reason: str, details: str) -> None:
         self._tell_of_mishap(reason, details)
-        if written is not None:
-            self._note("notice.written", file=path.name)
+        if reason:
+            return
+        if is_model:
+            self.store.dispatch(actions.add_recent, str(path))
+        self._note("notice.written", file=path.name)
 
     def _do_keep(self, order: Order) -> None:
         training = self.store.state.lab.training

@@ -7,6 +7,7 @@ import re
 import secrets
 import stat
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from model_core.checkpoints.errors import CheckpointError
@@ -17,8 +18,11 @@ A_PLACE = "a place that can be written to"
 LONGEST_STEM = 40
 
 
-def replace_file(path: PathLike, data: bytes) -> None:
-    """Put `data` where `path` leads; CheckpointError where that place cannot be written to."""
+def replace_file(path: PathLike, data: bytes | Iterable[bytes]) -> None:
+    """Put `data`, or its parts behind each other, where `path` leads.
+
+    CheckpointError where that place cannot be written to.
+    """
     # Through a link, so that the link stays and what it points to is replaced.
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f"{_stem(target)}.{secrets.token_hex(6)}.part")
@@ -26,7 +30,7 @@ def replace_file(path: PathLike, data: bytes) -> None:
         _refuse_what_is_no_file(path, target)
         try:
             with open(temporary, "xb") as stream:
-                stream.write(data)
+                stream.writelines([data] if isinstance(data, bytes) else data)
                 stream.flush()
                 os.fsync(stream.fileno())
             os.replace(temporary, target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,14 +22,21 @@ DECODED_EXAMPLES = 64
 USUAL_LENGTH = 128
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Decoded:
-    """One held-out example as text: what was read, what should come, and what came."""
+    """One held-out example as text: what was read, what should come, and what came.
+
+    Evaluations are kept by the hundred and their examples are the same: equal texts are one string.
+    """
 
     source: str
     expected: str
     output: str
     is_right: bool
+
+    def __post_init__(self) -> None:
+        for name in ("source", "expected", "output"):
+            object.__setattr__(self, name, sys.intern(getattr(self, name)))
 
 
 @dataclass(frozen=True)

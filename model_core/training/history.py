@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,19 +102,22 @@ class History:
         """How long the run took so far."""
         return float(self.steps.rows[-1, COLUMNS.index("seconds")]) if len(self.steps) else 0.0
 
-    def csv(self) -> str:
-        """Every step as a line; what was not measured at a step is left empty."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow((*COLUMNS, *self.norms.columns[1:]))
-        norms = {int(row[0]): row[1:] for row in self.norms.rows}
-        empty = [""] * (len(self.norms.columns) - 1)
-        for row in self.steps.rows:
+    def csv_lines(self) -> Iterator[str]:
+        """The header, then every step so far as a line; what was not measured is left empty.
+
+        Line by line, for a long run is a long text. Steps may be added meanwhile, in another
+        thread too: they are left out.
+        """
+        steps, measured = self.steps.rows, self.norms.rows
+        yield ",".join((*COLUMNS, *self.norms.columns[1:])) + "\n"
+        empty, at = [""] * (len(self.norms.columns) - 1), 0
+        for row in steps:
             cells = [_cell(name, value) for name, value in zip(COLUMNS, row, strict=True)]
-            measured = norms.get(int(row[0]))
-            cells += empty if measured is None else [_cell("", value) for value in measured]
-            writer.writerow(cells)
-        return text.getvalue()
+            while at < len(measured) and measured[at, 0] < row[0]:
+                at += 1
+            has_norms = at < len(measured) and measured[at, 0] == row[0]
+            norms = [_cell("", value) for value in measured[at, 1:]] if has_norms else empty
+            yield ",".join([*cells, *norms]) + "\n"
 
 
 def _cell(name: str, value: float) -> str:

@@ -88,6 +88,10 @@ def test_a_whole_run_gives_the_weights_of_one_in_this_process(
     for done in training.evaluations:
         assert len(done.shown) == done.decoded
         assert sum(example.is_right for example in done.shown) == done.exact
+    # the same texts again and again are kept once
+    first, second = (done.shown for done in training.evaluations)
+    assert all(a.source is b.source for a, b in zip(first, second, strict=True))
+    assert all(a.expected is b.expected for a, b in zip(first, second, strict=True))
     assert training.saved_step == 35 and not checkpoint.exists()
     assert training.film is not None and training.film.steps == [0, 10, 20, 30, 40]
     assert training.started is not None
