@@ -317,10 +317,15 @@ class MainWindow(QWidget):
                 self.saveWanted.emit(path)
 
     def copy(self, whole: bool) -> None:
-        """The number in focus, or all of its record, as NumPy text on the clipboard.
+        """What the page has to give, else the number in focus or its record as NumPy text.
 
         Where that takes arrays too long for a text, they are written to a file of the user's.
         """
+        given = self.stage.page.copied(whole)
+        if given:
+            self.take_copy(given)
+            self.store.dispatch(actions.show_notice, "notice.copied.table")
+            return
         # a page that this model does not have is not on show either
         state = replace(self.store.state, page=self.stage.page.name)
         snippet = copied(state, whole)

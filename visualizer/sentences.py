@@ -34,15 +34,20 @@ def task_of(entry: ModelEntry | None) -> str:
 
 
 def pairs_of(entry: ModelEntry | None) -> Callable[[int, int], tuple[tuple[str, str], ...]] | None:
-    """(number, how many) -> pairs of source and target, where a task's generator gives any."""
+    """(number, how many) -> pairs of source and target, where a task's generator gives any.
+
+    The targets are written as the model's own output is.
+    """
     name = task_of(entry)
-    if not name:
+    if entry is None or not name:
         return None
+    words = entry.model.tokenizer
 
     def pairs(number: int, count: int) -> tuple[tuple[str, str], ...]:
         from model_core.training import step_sources
 
-        return step_sources.drawn_pairs(name, number, count)
+        drawn = step_sources.drawn_pairs(name, number, count)
+        return tuple((source, step_sources.as_written(words, target)) for source, target in drawn)
 
     return pairs
 

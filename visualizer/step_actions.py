@@ -10,6 +10,7 @@ from visualizer.step_view import MOST_PAIRS, TRIED_STEPS, Look, Paused, StageNam
 
 LARGEST_SEED = 999_999
 LONGEST_TRAIL = 100
+FIRST_DRAWN = 4
 
 
 def can_step(state: ViewState) -> bool:
@@ -73,6 +74,12 @@ def drop_pair(state: ViewState) -> ViewState:
     """The last pair goes; one is left."""
     pairs = pairs_of(state)
     return _with_pairs(state, pairs[:-1]) if len(pairs) > 1 else state
+
+
+def pairs_to_draw(state: ViewState) -> int:
+    """So many as there are; at first enough to see how a batch is filled up."""
+    here, drawn = len(pairs_of(state)), state.training_step.drawn
+    return max(here, 1 if drawn else FIRST_DRAWN)
 
 
 def take_pairs(state: ViewState, pairs: tuple[tuple[str, str], ...]) -> ViewState:

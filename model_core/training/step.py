@@ -5,6 +5,7 @@ The model stays as it is until the step is applied.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -112,6 +113,19 @@ class GlassStep:
         tape = forward(runner, self.batch, stream_of(self.seed))
         record_losses(tape, self.batch, recipe, model.tokenizer.pad_id)
         return tape
+
+    @property
+    def first_move(self) -> float | None:
+        """How far Adam's first step moves a weight whose gradient is much larger than epsilon.
+
+        The gradient's size cancels out. None for a step whose averages are not empty.
+        """
+        done, recipe = self.optimised, self.recipe
+        if done.before.steps:
+            return None
+        first, second = done.corrections
+        kept = (1.0 - recipe.beta1) / first, (1.0 - recipe.beta2) / second
+        return done.learning_rate * kept[0] / math.sqrt(kept[1])
 
     @cached_property
     def counted(self) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from model_core.model import Model
 from model_core.parameters import initialise
+from model_core.tokenizers import Tokenizer
 from model_core.training.batching import Example
 from model_core.training.datasets import Pair, numbered
 from model_core.training.loop import Recipe
@@ -45,6 +46,13 @@ def recipe_of(card: Mapping[str, Any]) -> Recipe:
     )
 
 
+def warmup_of(card: Mapping[str, Any]) -> int:
+    """Over how many steps the model's training warmed up; 0 where its card tells none."""
+    told = card.get("recipe")
+    steps = told.get("warmup_steps") if isinstance(told, Mapping) else None
+    return steps if isinstance(steps, int) and not isinstance(steps, bool) and steps > 0 else 0
+
+
 def _number(told: Mapping[str, Any], name: str) -> float | None:
     value = told.get(name)
     sound = isinstance(value, int | float) and not isinstance(value, bool)
@@ -67,8 +75,22 @@ def fresh(model: Model, seed: int = 0) -> Model:
     return Model(model.config, parameters, model.tokenizer, model.card)
 
 
+def as_written(words: Tokenizer, text: str) -> str:
+    """A target as the model writes its output: "twenty-six" for "twenty- six".
+
+    As it is where the model does not know all of it, or would read something else then.
+    """
+    read = words.encode_target(text)
+    written = words.decode(read.ids)
+    same = not read.unknown and words.encode_target(written).ids == read.ids
+    return written if same else text
+
+
 def drawn_pairs(name: str, number: int, count: int) -> tuple[tuple[str, str], ...]:
-    """The `number`-th so many fresh pairs of a built-in task's generator, as texts."""
+    """The `number`-th so many fresh pairs of a built-in task's generator, as texts.
+
+    The targets have spaces between all words (see `as_written`).
+    """
     module, generator = _task(name), np.random.default_rng([number, 11])
     found = []
     for _ in range(count):

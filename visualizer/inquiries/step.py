@@ -211,12 +211,17 @@ def _taken(
 
 
 def _of_model(key: StepKey) -> GlassStep:
+    from model_core.training import tasks
     from model_core.training.step import glass_step
     from model_core.training.step_sources import fresh, recipe_of
 
     assert key.entry is not None
     model = fresh(key.entry.model, key.seed) if key.weights == "fresh" else key.entry.model
-    return glass_step(model, key.pairs, recipe_of(model.card), key.seed, key.mistakes)
+    step = glass_step(model, key.pairs, recipe_of(model.card), key.seed, key.mistakes)
+    if task := task_of(key.entry):
+        # its grammar takes a while to load, and the window is to draw pairs at once
+        tasks.task(task)
+    return step
 
 
 def _of_training(key: StepKey, subject: Subject | None, cancelled: Cancelled) -> GlassStep:

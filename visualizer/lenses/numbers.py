@@ -38,10 +38,15 @@ def figure(value: Any, decimals: int) -> str:
 
 
 def power_of_ten(text: str, bare: bool = False) -> str:
-    """ "1.20e-04" as "1.20e-4", as "1.2e-4" if bare; a text without a power stays as it is."""
+    """ "1.20e-04" as "1.20e-4", as "1.2e-4" if bare; a text without a power stays as it is.
+
+    But for the sign of a zero, which a sum of small numbers may have: "-0" would only puzzle.
+    """
     mantissa, power, exponent = text.partition("e")
+    if not mantissa.strip("-0."):
+        mantissa = mantissa.removeprefix("-")
     if not power:
-        return text
+        return mantissa
     if bare and "." in mantissa:
         mantissa = mantissa.rstrip("0").rstrip(".")
     return f"{mantissa}e{int(exponent)}"

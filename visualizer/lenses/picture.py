@@ -23,6 +23,7 @@ class Matrix:
     column_notes: small text under each column label, the typed word under <UNK>
     source: what is shown, "decoder.layers.0.cross_attn.weights[0,1]"
     current_row, current_column: the labels that are highlighted
+    quiet_rows, quiet_columns: True where a label stands for nothing real; () where all do
     cell_index: (row, column) -> the full index into the record's value
     decimals: of the numbers in the cells, where they fit
     unit: the power of ten that the numbers in the cells are written in, which the words name
@@ -46,6 +47,8 @@ class Matrix:
     source: str = ""
     current_row: int | None = None
     current_column: int | None = None
+    quiet_rows: tuple[bool, ...] = ()
+    quiet_columns: tuple[bool, ...] = ()
     cell_index: Callable[[int, int], tuple[int, ...]] | None = None
     decimals: int = 2
     unit: float = 1.0

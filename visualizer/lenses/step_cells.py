@@ -14,7 +14,7 @@ from visualizer.i18n import tr
 from visualizer.inquiries.step import shown_step
 from visualizer.lenses.arithmetic import MOST_TERMS, Question, calculation, origin_of
 from visualizer.lenses.backward import gradient_lines
-from visualizer.lenses.line import Lines, Piece, mark, piece
+from visualizer.lenses.line import Lines, Piece, enclosed, mark, piece
 from visualizer.lenses.numbers import exact, figure
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.step_choice import (
@@ -24,7 +24,7 @@ from visualizer.lenses.step_choice import (
     chosen_site,
 )
 from visualizer.lenses.step_pictures import gradient_picture, record_picture
-from visualizer.lenses.step_tables import digits
+from visualizer.lenses.step_tables import digits, place_text
 from visualizer.state import FINE_DECIMALS, Cell, ViewState
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def record_cell(state: ViewState, cell: Cell, share: int | None = None) -> CellS
     if step is None or matrix is None or matrix.cell_index is None or not _inside(matrix, cell):
         return None
     site, index = chosen_record(state, step), matrix.cell_index(*cell)
-    name, place, value = _cell_name(matrix, cell), _place(site, index), matrix.values[cell]
+    name, place, value = _cell_name(matrix, cell), place_text(site, index), matrix.values[cell]
     if matrix.hidden is not None and matrix.hidden[cell]:
         return CellSaid(name, ((Piece(tr("explain.hidden"), "muted"),),), str(value), place)
     if site in step.dropout_sites:
@@ -108,19 +108,18 @@ def _mean_cost(step: GlassStep, decimals: int) -> Lines:
     lines = []
     for shown in range(min(len(places), MOST_TERMS), 0, -1):
         pieces: list[Piece] = []
+        left = places[shown:]
         for number, place in enumerate(places[:shown]):
             label = int(step.batch.labels[place])
             text = figure(float(losses[place]), decimals)
             # smoothed, a cost is more than one number of the record before
             read = None if step.recipe.label_smoothing else Origin("log_probs", (*place, label))
             linked = mark(text, read)
-            pieces.append(piece(("+ " if number else "(") + linked))
-        left = places[shown:]
+            pieces.append(piece(("+ " if number else "") + linked))
         if left:
             rest = math.fsum(float(losses[place]) for place in left)
             pieces.append(Piece(tr("line.rest", n=len(left), sum=figure(rest, decimals))))
-        pieces.append(Piece(f") / {len(places)}", glued=True))
-        lines.append((*pieces, *result))
+        lines.append((*enclosed((tuple(pieces),), "(", f") / {len(places)}")[0], *result))
     return tuple(lines) or (result[1:],)
 
 
@@ -136,16 +135,15 @@ def _alignment(question: Question) -> Lines:
     count, lines = len(terms), []
     for shown in range(min(count, MOST_TERMS), 0, -1):
         pieces = []
-        for number, term in enumerate(terms[:shown]):
+        for term in terms[:shown]:
             weight = float(question.record.operands[0].value[term.index])
             linked = mark(question.figure(weight), Origin(term.site, term.index))
-            pieces.append(piece(("- " if number else "(- ") + ("log " + linked)))
+            pieces.append(piece("- log " + linked))
         if shown < count:
             rest = math.fsum(term.value for term in terms[shown:]) * count
             pieces.append(Piece(tr("line.rest", n=count - shown, sum=question.figure(rest))))
-        pieces.append(Piece(f") / {count}", glued=True))
         lines.append(tuple(pieces))
-    return tuple(lines) or ((),)
+    return enclosed(tuple(lines), "(", f") / {count}") or ((),)
 
 
 def _weighted(question: Question) -> Lines:
@@ -173,7 +171,7 @@ def gradient_cell(state: ViewState, cell: Cell, share: int | None = None) -> Cel
     lines = gradient_lines(
         step.gradients, site, index, digits(float(value)), places, share, state.count_from
     )
-    return CellSaid(_cell_name(matrix, cell), lines, exact(value), _place(site, index))
+    return CellSaid(_cell_name(matrix, cell), lines, exact(value), place_text(site, index))
 
 
 def weight_gradient(state: ViewState, share: int | None = None) -> CellSaid | None:
@@ -192,7 +190,7 @@ def weight_gradient(state: ViewState, share: int | None = None) -> CellSaid | No
         share,
         state.count_from,
     )
-    return CellSaid(tr("step.formula.gradient"), lines, exact(value), _place(name, index))
+    return CellSaid(tr("step.formula.gradient"), lines, exact(value), place_text(name, index))
 
 
 def _inside(matrix: Matrix, cell: Cell) -> bool:
@@ -203,7 +201,3 @@ def _inside(matrix: Matrix, cell: Cell) -> bool:
 def _cell_name(matrix: Matrix, cell: Cell) -> str:
     row, column = matrix.row_labels[cell[0]], matrix.column_labels[cell[1]]
     return " · ".join(filter(None, (row, column)))
-
-
-def _place(site: str, index: tuple[int, ...]) -> str:
-    return f"{site}[{', '.join(map(str, index))}]" if index else site

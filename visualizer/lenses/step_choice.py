@@ -32,6 +32,13 @@ def chosen_site(state: ViewState, step: GlassStep) -> str:
     return wish if wish in step.gradient_sizes else "logits"
 
 
+def heads_of(step: GlassStep, site: str) -> int:
+    """How many pictures a record has of a sentence, one for each head; 1 where it has no heads."""
+    record = step.tape[site]
+    lead = dict(zip(record.axes[:-2], record.value.shape, strict=False))
+    return int(lead.get("H", 1))
+
+
 def chosen_parameter(state: ViewState, step: GlassStep) -> str:
     """The parameter on show: at first the one with the largest gradient."""
     wish = state.training_step.parameter

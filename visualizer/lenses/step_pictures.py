@@ -9,7 +9,7 @@ import numpy as np
 from visualizer.i18n import tr
 from visualizer.inquiries.step import shown_step
 from visualizer.lenses.matrix import with_unit
-from visualizer.lenses.numbers import unit_of
+from visualizer.lenses.numbers import exact, power_of_ten, unit_of
 from visualizer.lenses.picture import Matrix, Palette
 from visualizer.lenses.step_choice import (
     chosen_cell,
@@ -19,7 +19,7 @@ from visualizer.lenses.step_choice import (
     chosen_site,
 )
 from visualizer.lenses.token_labels import token_labels, vocabulary_labels
-from visualizer.state import ViewState
+from visualizer.state import Cell, ViewState
 
 if TYPE_CHECKING:
     from model_core.training.step import GlassStep
@@ -132,7 +132,9 @@ def weight_pictures(state: ViewState) -> tuple[Matrix, Matrix, Matrix] | None:
         return None
     name, place = chosen_parameter(state, step), chosen_cell(state, step)
     cells = step.cells(name)
-    bound = float(np.abs(cells.before).max(initial=0.0)) or 1.0
+    # one scale for both: fresh biases are all 0 before, and a weight may grow
+    both = (cells.before, cells.after)
+    bound = max(float(np.abs(value).max(initial=0.0)) for value in both) or 1.0
     change = float(np.abs(cells.update).max(initial=0.0)) or 1.0
     row, column = (0, *place)[-2:]
     found = []
@@ -150,7 +152,7 @@ def weight_pictures(state: ViewState) -> tuple[Matrix, Matrix, Matrix] | None:
                 hidden=None,
                 row_labels=("",) if flat else _numbers(state, value.shape[0]),
                 column_labels=_numbers(state, value.shape[1]),
-                column_title=with_unit(tr(f"step.{key}"), unit),
+                column_title=with_unit("", unit),
                 palette="diverging",
                 low=-high,
                 high=high,
@@ -164,6 +166,27 @@ def weight_pictures(state: ViewState) -> tuple[Matrix, Matrix, Matrix] | None:
             )
         )
     return found[0], found[1], found[2]
+
+
+def weight_notes(state: ViewState, cell: Cell | None = None) -> tuple[str, str, str]:
+    """What stands beside the heading of each of these pictures.
+
+    cell: the one that the pointer is on, whose number each has; None for none, and then it is
+    what the colours reach to
+    """
+    pictures = weight_pictures(state)
+    if pictures is None:
+        return "", "", ""
+    if cell is None:
+        keys = ("step.scale.before", "step.scale.update", "step.scale.after")
+        said = [
+            tr(k, bound=power_of_ten(f"{p.high:.3g}")) for k, p in zip(keys, pictures, strict=True)
+        ]
+    else:
+        row, column = (place + state.count_from for place in cell)
+        key = "step.cell" if pictures[0].row_labels[cell[0]] else "step.cell.vector"
+        said = [tr(key, row=row, column=column, value=exact(p.values[cell])) for p in pictures]
+    return said[0], said[1], said[2]
 
 
 def _numbers(state: ViewState, count: int) -> tuple[str, ...]:

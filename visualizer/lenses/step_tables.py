@@ -9,12 +9,14 @@ import numpy as np
 
 from visualizer.i18n import tr
 from visualizer.inquiries.step import found_check, shown_step
+from visualizer.lenses.likelihood import probability
 from visualizer.lenses.numbers import figure, power_of_ten
 from visualizer.lenses.step_choice import chosen_parameter, chosen_record, chosen_site
 from visualizer.lenses.token_labels import token_labels
 from visualizer.state import ViewState
 
 Mark = Literal["", "ok", "bad"]
+CHECK_HEADS = ("parameter", "worst_cell", "gradient", "difference", "tried", "worst")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ def power(value: float) -> str:
     return power_of_ten(f"{value:.1e}").removesuffix("e0")
 
 
+def place_text(name: str, index: tuple[int, ...]) -> str:
+    """ "encoder.layers.0.ffn.W_1[3, 5]"; without brackets for a lone number."""
+    return f"{name}[{', '.join(map(str, index))}]" if index else name
+
+
 def records_table(state: ViewState) -> Table | None:
     """The records from the embedding to the loss, with the largest number of each.
 
@@ -93,7 +100,7 @@ def loss_table(state: ViewState) -> Table | None:
         ids = [int(step.batch.target_ids[b, t]), int(step.batch.labels[b, t])]
         read, label = token_labels(words.target_tokens(ids))
         if counted[b, t]:
-            cells = (read, label, digits(float(chances[b, t])), digits(float(losses[b, t])))
+            cells = (read, label, probability(float(chances[b, t])), digits(float(losses[b, t])))
             rows.append(TableRow((place, *cells), bar=float(losses[b, t]) / longest))
         else:
             rows.append(TableRow((place, read, label, "", tr("step.hidden")), quiet=True))
@@ -136,7 +143,10 @@ def parameters_table(state: ViewState) -> Table | None:
 
 
 def check_table(state: ViewState) -> Table | None:
-    """What finite differences said of each parameter, as far as the check has come."""
+    """What finite differences said of each parameter, as far as the check has come.
+
+    The numbers of a line are those of the cell with its worst error.
+    """
     step, found = shown_step(state), found_check(state)
     if step is None:
         return None
@@ -145,20 +155,22 @@ def check_table(state: ViewState) -> Table | None:
         TableRow(
             (
                 row.name,
+                tr("step.all_at_once") if row.index is None else place_text("", row.index),
                 figure(row.gradient, 6),
                 figure(row.difference, 6),
                 f"{row.cells} / {row.size}",
                 power(row.worst),
             ),
+            row.name,
             mark="ok" if row.holds else "bad",
         )
         for row in checked
     ]
     rows += [
-        TableRow((name, "", "", "", ""), quiet=True) for name in list(step.parameters)[len(rows) :]
+        TableRow((name, *[""] * (len(CHECK_HEADS) - 1)), quiet=True)
+        for name in list(step.parameters)[len(rows) :]
     ]
-    heads = ("parameter", "gradient", "difference", "tried", "worst")
-    return Table(tuple(tr(f"step.{head}") for head in heads), tuple(rows))
+    return Table(tuple(tr(f"step.{head}") for head in CHECK_HEADS), tuple(rows))
 
 
 def norms(state: ViewState) -> Norms | None:

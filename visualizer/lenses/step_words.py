@@ -10,7 +10,6 @@ from visualizer.i18n import tr
 from visualizer.inquiries.step import (
     can_try_again,
     current_step,
-    found_check,
     found_curves,
     refusal,
     shown_step,
@@ -19,7 +18,7 @@ from visualizer.inquiries.step import (
 from visualizer.lab_film import task_name
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.step_choice import chosen_cell, chosen_parameter
-from visualizer.lenses.step_tables import digits, power
+from visualizer.lenses.step_tables import digits
 from visualizer.lenses.strips import Colour, Curves, Line
 from visualizer.reasons import translated
 from visualizer.state import ViewState
@@ -142,26 +141,6 @@ def _is_rounding(parameter: str) -> bool:
     return is_rounding_alone(parameter)
 
 
-@dataclass(frozen=True)
-class LossChange:
-    """What is minimised before the step and after it, and what that is said of."""
-
-    title: str
-    before: str
-    after: str
-    about: str
-
-
-def loss_change(state: ViewState) -> LossChange | None:
-    """The loss of the batch before the step and after, with the same dropout masks."""
-    step = shown_step(state)
-    if step is None:
-        return None
-    kind = "total" if step.recipe.guided is not None else "loss"
-    title, about = tr(f"step.change.{kind}"), tr("step.change.about")
-    return LossChange(title, digits(step.loss), digits(step.loss_after), about)
-
-
 def weights_said(state: ViewState) -> tuple[tuple[str, ...], int, bool]:
     """The choices of weights, the chosen one, and whether the last can be chosen."""
     chosen, training = WEIGHTS.index(weights_of(state)), state.lab.training
@@ -212,21 +191,6 @@ def weight_name(state: ViewState) -> str:
         return ""
     place = ", ".join(map(str, chosen_cell(state, step)))
     return f"{chosen_parameter(state, step)}[{place}]"
-
-
-def check_said(state: ViewState) -> str:
-    """How far the check has come and what it has found."""
-    found = found_check(state)
-    if found is None:
-        return tr("step.check.none")
-    wrong = sum(not row.holds for row in found.rows)
-    done, total = len(found.rows), found.total
-    if done < total:
-        return tr("step.check.going", done=done, total=total, wrong=wrong)
-    worst = max(found.rows, key=lambda row: row.worst)
-    if wrong:
-        return tr("step.check.wrong", wrong=wrong, total=total, name=worst.name)
-    return tr("step.check.right", total=total, worst=power(worst.worst))
 
 
 def mistakes_said(state: ViewState) -> tuple[MistakeSaid, ...]:

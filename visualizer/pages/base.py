@@ -70,6 +70,13 @@ class Page(Plain):
         """Use a key that was pressed on the stage; whether the page has a use for it."""
         return False
 
+    def copied(self, whole: bool) -> str:
+        """What is copied of the page itself; empty where the number on show is meant, or nothing.
+
+        whole: the larger thing of two, as Shift asks for it
+        """
+        return ""
+
     def save(self) -> bool:
         """Write what the page shows in place of the model on the stage; whether it has such."""
         return False

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QStackedLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
 from visualizer import step_actions
 from visualizer.inquiries.step import can_try_again
 from visualizer.lenses import step_words as said
 from visualizer.lenses.caption import Caption
+from visualizer.lenses.step_whose import whose_step
 from visualizer.pages.base import Page
 from visualizer.pages.step_batch import BatchPart, LossPart
 from visualizer.pages.step_check import CheckPart, MistakesPart
@@ -21,6 +22,7 @@ from visualizer.step_view import STAGES, StageName
 from visualizer.store import Store
 from visualizer.widgets.cell_line import CellLine
 from visualizer.widgets.controls import Choice
+from visualizer.widgets.quiet_line import QuietLine
 
 WATCHED = frozenset(
     {"training_step", "glass", "step_check", "mistake_run", "run", "model", "head", "lab"}
@@ -55,7 +57,14 @@ class StepPage(Page):
         super().__init__(store, cell, parent)
         self.stages = Choice(self)
         self.tools = self.stages
-        self.stack = QStackedLayout(self)
+        self.whose = QuietLine()
+        self.whose.set_ground("page")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(round(0.35 * self.em))
+        column.addWidget(self.whose)
+        self.stack = QStackedLayout()
+        column.addLayout(self.stack, 1)
         self.parts: dict[StageName, StepPart] = {}
         self._standing: object = None
         for stage in STAGES:
@@ -92,6 +101,7 @@ class StepPage(Page):
             return
         self._standing = standing
         stage = state.training_step.stage
+        self.whose.set_words(*whose_step(state))
         self.stages.set_options(said.stage_titles(state), STAGES.index(stage))
         self.stages.set_terms({STAGES.index("check"): "gradient_check"})
         if can_try_again(state) and stage not in ALWAYS:
@@ -101,6 +111,11 @@ class StepPage(Page):
         self.stack.setCurrentWidget(self.parts[stage])
         self.parts[stage].set_waiting(said.waiting(state))
         self.parts[stage].draw(state)
+
+    def copied(self, whole: bool) -> str:
+        """The table of the stage, or the picture under the pointer."""
+        part = self.stack.currentWidget()
+        return part.copied(whole) if isinstance(part, StepPart) else ""
 
     def take_key(self, event: QKeyEvent) -> bool:
         """The arrow keys go through the table of the stage, Backspace back to where one was."""

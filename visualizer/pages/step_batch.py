@@ -60,8 +60,7 @@ class BatchPart(StepPart):
         state = self.store.state
         draw = pairs_of(state.model)
         if draw is not None:
-            count = max(len(step_actions.pairs_of(state)), 1)
-            pairs = draw(state.training_step.drawn, count)
+            pairs = draw(state.training_step.drawn, step_actions.pairs_to_draw(state))
             self.store.dispatch(step_actions.take_pairs, pairs)
 
 

@@ -9,6 +9,7 @@ from visualizer import step_actions
 from visualizer.i18n import tr
 from visualizer.inquiries.step import current_step, is_trying
 from visualizer.lenses import step_words as said
+from visualizer.lenses.step_check import check_said, checked_cell
 from visualizer.lenses.step_tables import check_table
 from visualizer.pages.step_part import StepPart
 from visualizer.state import ViewState
@@ -24,7 +25,7 @@ SHARES = 55, 45
 
 
 class CheckPart(StepPart):
-    """Every parameter against finite differences, once asked for."""
+    """Every parameter against finite differences, once asked for; a line leads to the weight."""
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
@@ -41,12 +42,21 @@ class CheckPart(StepPart):
             canvas.set_ground("surface")
         self.carriers = (self.table,)
         self.button.clicked.connect(self._on_check)
+        self.table.rowClicked.connect(
+            lambda name: self.look_at_weight(name, checked_cell(store.state, name))
+        )
+
+    def step_table(self, by: int) -> bool:
+        """A line leads to another stage, so that the keys only scroll."""
+        assert self.table is not None
+        self.table.scroll(by)
+        return True
 
     def draw(self, state: ViewState) -> None:
         assert self.table is not None
         going = state.training_step.checking
         self.table.set_table(check_table(state))
-        self.words.set_sentences(said.check_said(state))
+        self.words.set_sentences(check_said(state))
         self.button.setText(tr("step.check.stop" if going else "step.check.button"))
         self.button.setEnabled(going or current_step(state) is not None)
 

@@ -6,15 +6,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from model_core.ops.base import Origin
-from visualizer import fonts, step_actions
+from visualizer import actions, fonts, step_actions
 from visualizer.i18n import tr
 from visualizer.inquiries.step import shown_step
-from visualizer.lenses.step_choice import destination, weight_look
+from visualizer.lenses.step_choice import chosen_parameter, destination, weight_look
+from visualizer.lenses.step_text import matrix_text, picture_name, stage_text
 from visualizer.lenses.step_words import step_caption
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.canvas import Canvas
 from visualizer.widgets.controls import card, push_button
+from visualizer.widgets.heatmap import HeatMap
 from visualizer.widgets.step_table import StepTable
 
 
@@ -73,6 +75,32 @@ class StepPart(QWidget):
         step = shown_step(state)
         if step is not None:
             self.store.dispatch(step_actions.follow, weight_look(state, step, name, cell))
+
+    def copied(self, whole: bool) -> str:
+        """As text with tabs: the picture under the pointer, else the table of the stage.
+
+        whole: the picture that is told of, without a pointer too    empty where there is no step
+        """
+        state = self.store.state
+        step, heatmap = shown_step(state), self.pointed_picture(whole)
+        if step is None or heatmap is None or heatmap.matrix is None:
+            return stage_text(state)
+        name = picture_name(heatmap.matrix, self.pictured(state), heatmap.accessibleName())
+        text = matrix_text(heatmap.matrix, name)
+        if not text:
+            rows, columns = heatmap.matrix.values.shape
+            size = f"{rows * columns:,}"
+            self.store.dispatch(actions.show_notice, "notice.copied.too_many", "error", n=size)
+        return text
+
+    def pointed_picture(self, whole: bool) -> HeatMap | None:
+        """The picture that is meant where something is copied."""
+        return next((h for h in self.findChildren(HeatMap) if h.hovered is not None), None)
+
+    def pictured(self, state: ViewState) -> str:
+        """The name of the record or the weight whose pictures are on show."""
+        step = shown_step(state)
+        return "" if step is None else chosen_parameter(state, step)
 
     def retranslate(self) -> None:
         """Read the words that do not depend on the state anew."""

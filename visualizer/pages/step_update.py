@@ -11,17 +11,20 @@ from visualizer.lenses import step_tables as tables
 from visualizer.lenses import step_words as said
 from visualizer.lenses.backward import ALL_SHARES
 from visualizer.lenses.step_cells import weight_gradient
+from visualizer.lenses.step_change import loss_change
 from visualizer.lenses.step_choice import chosen_parameter
 from visualizer.lenses.step_clipping import clipping_formulas
-from visualizer.lenses.step_pictures import weight_pictures
+from visualizer.lenses.step_pictures import weight_notes, weight_pictures
+from visualizer.lenses.step_settings import clipping_settings, update_settings
 from visualizer.pages.step_part import StepPart
 from visualizer.pages.zoom import zoom_words
-from visualizer.state import ViewState
+from visualizer.state import Cell, ViewState
 from visualizer.store import Store
 from visualizer.widgets.cell_line import CellLine
 from visualizer.widgets.controls import SectionHead, card
 from visualizer.widgets.heatmap import HeatMap
-from visualizer.widgets.loss_change import LossNumbers
+from visualizer.widgets.loss_change import LossNumbers, LossReason
+from visualizer.widgets.setting_line import SettingLine
 from visualizer.widgets.step_pictures import NormBars
 from visualizer.widgets.step_table import StepTable
 from visualizer.widgets.update_formulas import UpdateFormulas
@@ -29,6 +32,8 @@ from visualizer.widgets.update_formulas import UpdateFormulas
 CHANGES = ("before", "update", "after")
 # So many formulas the clipping has.
 CLIPPING = 3
+# The least height of their pictures, in parts of the font's size.
+LOWEST = 5.5
 # Shares of the width: the parameters, and what becomes of one of them.
 SHARES = 27, 73
 
@@ -39,11 +44,12 @@ class ClippingPart(StepPart):
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
         self.bars, self.table = NormBars(), StepTable()
-        self.formulas = UpdateFormulas(CLIPPING)
-        for canvas in (self.bars, self.formulas, self.table):
+        self.settings, self.formulas = SettingLine(), UpdateFormulas(CLIPPING)
+        canvases = (self.bars, self.settings, self.formulas, self.table)
+        for canvas in canvases:
             canvas.set_ground("surface")
-        self.filled_column().addWidget(self.carded(self.bars, self.formulas, self.table))
-        self.carriers = (self.bars, self.formulas, self.table)
+        self.filled_column().addWidget(self.carded(*canvases))
+        self.carriers = canvases
         self.table.rowClicked.connect(self.look_at_weight)
 
     def retranslate(self) -> None:
@@ -59,6 +65,7 @@ class ClippingPart(StepPart):
         assert self.table is not None
         words = tr("step.norm.before"), tr("step.norm.after"), tr("step.norm.most")
         self.bars.set_norms(tables.norms(state), words)
+        self.settings.set_settings(clipping_settings(state), tr("step.settings"))
         self.formulas.set_formulas(clipping_formulas(state))
         self.table.set_table(tables.norms_table(state))
 
@@ -68,16 +75,21 @@ class AdamPart(StepPart):
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
-        self.table, self.loss = StepTable(), LossNumbers()
+        self.table, self.loss, self.why = StepTable(), LossNumbers(), LossReason()
+        self.settings = SettingLine()
         self.weight, self.formulas = SectionHead(), UpdateFormulas()
         self.gradient = CellLine()
         self.heads = tuple(SectionHead() for _ in CHANGES)
         self.changes = tuple(HeatMap() for _ in CHANGES)
-        row = self.filled_row()
+        column = self.filled_column()
+        column.addWidget(self.settings)
+        row = QHBoxLayout()
+        row.setSpacing(round(0.6 * self.em))
+        column.addLayout(row, 1)
         left = QVBoxLayout()
         left.setSpacing(round(0.5 * self.em))
         left.addWidget(self.carded(self.table), 1)
-        left.addWidget(self.carded(self.loss))
+        left.addWidget(self.carded(self.loss, self.why))
         row.addLayout(left, SHARES[0])
         right = QVBoxLayout()
         right.setSpacing(round(0.5 * self.em))
@@ -89,7 +101,9 @@ class AdamPart(StepPart):
         right.addWidget(upper)
         lower, inside = card(self)
         pictures = QHBoxLayout()
+        pictures.setSpacing(round(self.em))
         for head, heatmap in zip(self.heads, self.changes, strict=True):
+            heatmap.setMinimumHeight(round(LOWEST * self.em))
             column = QVBoxLayout()
             column.setSpacing(0)
             column.addWidget(head)
@@ -98,10 +112,19 @@ class AdamPart(StepPart):
         inside.addLayout(pictures)
         right.addWidget(lower, 1)
         row.addLayout(right, SHARES[1])
-        words = (self.table, self.loss, self.weight, self.gradient, self.formulas, *self.heads)
+        words = (
+            self.table,
+            self.loss,
+            self.why,
+            self.weight,
+            self.gradient,
+            self.formulas,
+            *self.heads,
+        )
         for canvas in words:
             canvas.set_ground("surface")
-        self.carriers = (self.table, self.loss, self.formulas, *self.changes)
+        self.settings.set_ground("page")
+        self.carriers = (self.settings, self.table, self.loss, self.formulas, *self.changes)
         self.table.rowClicked.connect(
             lambda name: store.dispatch(step_actions.look_at_parameter, name)
         )
@@ -109,6 +132,8 @@ class AdamPart(StepPart):
         self.gradient.shareClicked.connect(self._spell_out)
         for heatmap in self.changes:
             heatmap.cellClicked.connect(self._on_weight)
+            heatmap.cellHovered.connect(lambda row, column: self._tell((row, column)))
+            heatmap.left.connect(self._tell)
 
     def retranslate(self) -> None:
         self.formulas.describe(tr("step.formulas"))
@@ -124,18 +149,20 @@ class AdamPart(StepPart):
     def draw(self, state: ViewState) -> None:
         assert self.table is not None
         self.table.set_table(tables.parameters_table(state))
-        self.loss.set_change(said.loss_change(state))
+        change = loss_change(state)
+        self.loss.set_change(change)
+        self.why.set_reason("" if change is None else change.why)
+        self.settings.set_settings(update_settings(state), tr("step.settings"))
         self.weight.set_texts(tr("step.weight"), said.weight_name(state))
         self._spell_out()
         self.formulas.set_formulas(said.update_formulas(state))
         pictures = weight_pictures(state)
-        for head, name in zip(self.heads, CHANGES, strict=True):
-            head.set_texts(tr(f"step.weight_{name}"))
         for number, heatmap in enumerate(self.changes):
             picture = None if pictures is None else pictures[number]
             heatmap.set_matrix(picture)
             if picture is not None:
                 heatmap.set_selected((picture.current_row or 0, picture.current_column or 0))
+        self._tell(next((h.hovered for h in self.changes if h.hovered is not None), None))
 
     def _spell_out(self, share: int = ALL_SHARES) -> None:
         """Where the gradient of the weight comes from: all of it, or one of its parts."""
@@ -145,6 +172,12 @@ class AdamPart(StepPart):
         else:
             full = tr("hover.exact", value=told.exact)
             self.gradient.set_lines(told.name, told.lines, full, "")
+
+    def _tell(self, cell: Cell | None = None) -> None:
+        """The number of a cell before the step, its update, and after; without one the scales."""
+        notes = weight_notes(self.store.state, cell)
+        for head, name, note in zip(self.heads, CHANGES, notes, strict=True):
+            head.set_texts(tr(f"step.weight_{name}"), note)
 
     def _on_weight(self, row: int, column: int) -> None:
         state, matrix = self.store.state, self.changes[0].matrix

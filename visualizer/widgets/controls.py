@@ -236,7 +236,9 @@ class SectionHead(Canvas):
         title = self.face(0.8, bold=True)
         note = self.face(0.8)
         rect = QRectF(self.rect())
-        taken = min(note.width(self._note), 0.6 * rect.width()) if self._note else 0.0
+        # the note has what a short title leaves
+        room = max(0.6 * rect.width(), rect.width() - title.width(self._title) - self.em)
+        taken = min(note.width(self._note), room) if self._note else 0.0
         head = rect.adjusted(0, 0, -taken, 0)
         write(painter, head, self._title, title, self.theme.muted, LEFT)
         end = QRectF(rect.right() - taken, rect.top(), taken, rect.height())

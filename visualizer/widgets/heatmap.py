@@ -268,6 +268,8 @@ def _places_key(matrix: Matrix) -> tuple[object, ...]:
         matrix.column_notes,
         matrix.row_title,
         matrix.column_title,
+        matrix.quiet_rows,
+        matrix.quiet_columns,
         matrix.palette,
         matrix.low,
         matrix.high,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -64,7 +65,7 @@ def _draw_row_labels(canvas: Canvas, painter: QPainter, matrix: Matrix, layout: 
     count = min(rows.count, len(matrix.row_labels) - rows.first)
     for row in shown_labels(count, layout.row_step, matrix.current_row, rows.first):
         y = layout.cells.row_centre(row) - em
-        colour = theme.accent if row == matrix.current_row else theme.text
+        colour = _label_colour(canvas, row, matrix.current_row, matrix.quiet_rows)
         label = QRectF(left, y, right - left, 2 * em)
         write(painter, label, matrix.row_labels[row], face, colour, RIGHT)
         if layout.row_notes is not None and row < len(matrix.row_notes):
@@ -82,7 +83,7 @@ def _draw_column_labels(canvas: Canvas, painter: QPainter, matrix: Matrix, layou
     lift = NOTE_LINE * em if any(matrix.column_notes) else 0.0
     count = min(columns.count, len(labels) - columns.first)
     for column in shown_labels(count, layout.column_step, matrix.current_column, columns.first):
-        colour = theme.accent if column == matrix.current_column else theme.text
+        colour = _label_colour(canvas, column, matrix.current_column, matrix.quiet_columns)
         text, x = labels[column], layout.cells.column_centre(column)
         note = matrix.column_notes[column] if matrix.column_notes else ""
         if layout.slant == "flat":
@@ -104,6 +105,12 @@ def _draw_column_labels(canvas: Canvas, painter: QPainter, matrix: Matrix, layou
         painter.setPen(QColor(colour))
         painter.drawText(QPointF(0, 0), face.elided(text, length))
         painter.restore()
+
+
+def _label_colour(canvas: Canvas, number: int, current: int | None, quiet: Sequence[bool]) -> str:
+    if number == current:
+        return canvas.theme.accent
+    return canvas.theme.muted if any(quiet[number : number + 1]) else canvas.theme.text
 
 
 def _draw_column_title(

@@ -1,4 +1,4 @@
-"""The loss of a batch before a step and after it, as two numbers with an arrow between them."""
+"""The loss of a batch before a step and after it, and the reason where it has risen."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
-from visualizer.lenses.step_words import LossChange
+from visualizer.lenses.step_change import LossChange
 from visualizer.widgets.canvas import LEFT, Canvas, write
+from visualizer.widgets.flowing import Flowing
+from visualizer.widgets.text_block import TextBlock
+
+MOST_LINES = 12
 
 
 class LossNumbers(Canvas):
@@ -53,3 +57,20 @@ class LossNumbers(Canvas):
             x = room.right() + 0.6 * em
         foot = QRectF(0, 3.3 * em, wide, 1.3 * em)
         write(painter, foot, small.elided(change.about, wide), small, theme.muted, LEFT)
+
+
+class LossReason(Flowing, TextBlock):
+    """Why the loss has risen, in as many lines of small type as that takes; none without words."""
+
+    LINE = 1.5 * fonts.SMALL
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(MOST_LINES, parent, fonts.SMALL)
+
+    def set_reason(self, text: str) -> None:
+        self.set_sentences(text)
+        self.setVisible(bool(text))
+        self.updateGeometry()
+
+    def needed(self) -> int:
+        return len(self._broken(self.shown()[0])[0])
