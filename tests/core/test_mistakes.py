@@ -9,13 +9,20 @@ import pytest
 
 from model_core.expressions import recomputed
 from model_core.ops import EVALUATION_NAMES
+from model_core.tokenizers import GluedTokenizer, WordTokenizer
 from model_core.training.batching import Example
 from model_core.training.loop import Recipe
 from model_core.training.mistake_runs import loss_curves, run_with
 from model_core.training.mistakes import MISTAKES, altered_plan, wrong_parameters
 from model_core.training.step import glass_step
 from model_core.training.step_check import check_step
-from model_core.training.step_sources import drawn_examples, drawn_pairs, fresh, recipe_of
+from model_core.training.step_sources import (
+    as_written,
+    drawn_examples,
+    drawn_pairs,
+    fresh,
+    recipe_of,
+)
 from model_core.transformer import Dropout
 from tests.core.models import small_model
 from tests.core.test_glass_step import BATCH
@@ -241,3 +248,12 @@ def test_a_recipe_of_a_strangers_card_is_taken_as_far_as_it_makes_sense():
 def test_a_model_that_was_trained_without_dropout_is_stepped_without():
     told = {"attention": 0.0, "ffn": 0.0, "sublayer": 0}
     assert recipe_of({"recipe": {"dropout": told}}).dropout == Dropout()
+
+
+def test_a_drawn_target_is_written_as_the_model_writes_unless_a_word_would_be_lost():
+    words = GluedTokenizer.build([("26", "twenty- six"), ("6", "six")], source_characters=True)
+    assert as_written(words, "twenty- six") == "twenty-six"
+    assert as_written(words, "twenty-six") == "twenty-six"
+    assert as_written(words, "twenty- seven") == "twenty- seven"
+    spaced = WordTokenizer.build([("cat", "猫 的")])
+    assert as_written(spaced, "猫 的") == "猫的"

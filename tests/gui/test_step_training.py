@@ -84,7 +84,7 @@ def test_the_step_shown_is_the_one_that_the_training_takes(run, tmp_path):
     for name, value in run.model.parameters.items():
         assert np.array_equal(step.optimised.parameters[name], value), name
     caption = step_words.step_caption(state)
-    assert caption.sentence.startswith("Step 8 of the training of pairs.tsv")
+    assert caption.sentence.startswith("The step that “One batch” takes")
     cells = [cell for row in batch_grid(state).rows for cell in row.cells]
     assert sum(cell.kind == "counted" for cell in cells) == progress.tokens
     # every source is two letters and the end, every target two and the start

@@ -63,7 +63,7 @@ def test_a_paused_training_says_after_which_step_it_stands(run, tmp_path):  # no
     state = glassed(run, tmp_path)
     said = whose_step(state)[0]
     pairs = len(current_step(state).batch.source_ids)
-    begins = f"training pairs.tsv, as it stands after step 7 · step 8 · {pairs} pairs"
+    begins = f"Training pairs.tsv, as it stands after step 7 · step 8 · {pairs} pairs"
     assert said.startswith(begins)
     assert "seed" not in said
     # while the training goes on, the last step stays on show, and so do its words

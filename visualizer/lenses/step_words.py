@@ -15,7 +15,7 @@ from visualizer.inquiries.step import (
     shown_step,
     step_key,
 )
-from visualizer.lab_film import task_name
+from visualizer.lab_film import name_of
 from visualizer.lenses.caption import Caption
 from visualizer.lenses.step_choice import chosen_cell, chosen_parameter
 from visualizer.lenses.step_tables import digits
@@ -107,17 +107,16 @@ def _facts(state: ViewState) -> str:
 
 
 def _about(state: ViewState) -> str:
-    """What the stage is about; of a training, that it goes on, or which of its steps this is."""
+    """What the stage is about; of a training, that it goes on, or that it takes this step."""
     stage, training = state.training_step.stage, state.lab.training
     if weights_of(state) != "paused" or training is None:
         return _about_stage(state)
-    paused, name = paused_training(state), task_name(training.subject.title)
-    if paused is None:
-        return tr("step.training.goes_on", name=name)
+    if paused_training(state) is None:
+        return tr("step.training.goes_on", name=name_of(training))
     if stage != "batch":
         return _about_stage(state)
-    step, made = f"{paused.step + 1:,}", state.training_step.mistakes
-    return tr("step.training.with_mistakes" if made else "step.training", name=name, n=step)
+    made = state.training_step.mistakes
+    return tr("step.training.with_mistakes" if made else "step.training")
 
 
 def _about_stage(state: ViewState) -> str:

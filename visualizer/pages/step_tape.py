@@ -54,7 +54,7 @@ class TapePart(StepPart):
         row.setSpacing(round(0.6 * em))
         frame = self.carded(*self.above(), self.table)
         which = QHBoxLayout()
-        which.setSpacing(round(0.6 * em))
+        which.setSpacing(round(1.4 * em))
         which.addWidget(self.sentence, 1)
         which.addWidget(self.head, 1)
         frame.layout().addLayout(which)
