@@ -81,7 +81,7 @@ def _moments(
         old, n = float(before[place]), 1 if power == 1 else 2
         square = "^2" if power == 2 else ""
         formula = rf"{letter} = \beta_{n} {letter}_{{t-1}} + (1 - \beta_{n}) \, g'{square}"
-        grown = rf"\left({latex(g, digits)}\right)^2" if power == 2 else _bracketed(g, digits)
+        grown = rf"({latex(g, digits)})^2" if power == 2 else _bracketed(g, digits)
         filled = (
             rf"{letter} = {latex(beta, digits)} \cdot {_bracketed(old, digits)} + "
             rf"{latex(1.0 - beta, digits)} \cdot {grown}"

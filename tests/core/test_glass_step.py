@@ -161,6 +161,21 @@ def test_adams_first_step_is_the_papers_algorithm_written_out():
         assert np.allclose(step.cells(name).second_corrected, g * g, rtol=1e-12)
 
 
+@pytest.mark.parametrize("mistakes", [[], ["no_bias_correction"]])
+def test_adams_first_step_moves_every_weight_alike_and_a_later_one_does_not(mistakes):
+    step = glass_step(small_model("float64"), BATCH, RECIPE, 1, mistakes, step=4)
+    moved = np.concatenate(
+        [
+            np.abs(step.cells(name).update[np.abs(step.optimised.clipped[name]) > 1e-4])
+            for name in step.parameters
+        ]
+    )
+    assert moved.size > 500
+    assert np.allclose(moved, step.first_move, rtol=1e-3)
+    later = glass_step(small_model(), BATCH, RECIPE, 1, step=5, moments=step.optimised.after)
+    assert later.first_move is None
+
+
 def test_clipping_is_told_with_both_norms():
     model = small_model("float64")
     step = glass_step(model, BATCH, RECIPE, 3).optimised
@@ -231,6 +246,18 @@ def test_a_float32_step_is_checked_in_float64_with_the_same_masks():
     step = glass_step(small_model("float32"), BATCH, RECIPE, 5)
     checked = list(check_step(step, ["src_embed.weight", NAME], cells=3))
     assert all(one.holds for one in checked)
+
+
+def test_where_a_cell_is_wrong_the_check_names_a_cell():
+    step = glass_step(small_model(), BATCH, RECIPE, 2, ["shared_dropout"])
+    wrong = [row for row in check_step(step) if not row.holds]
+    assert len(wrong) > 10
+    for row in wrong:
+        if row.index is not None:
+            own = step.optimised.gradients[row.name][row.index]
+            assert row.gradient == pytest.approx(float(own), rel=1e-3, abs=1e-6)
+    # the direction of all cells stands for those that were not tried alone
+    assert all(row.cells < row.size for row in wrong if row.index is None)
 
 
 def test_the_check_ends_where_it_is_no_longer_wanted():

@@ -27,6 +27,7 @@ from visualizer.inquiries.step import (
 )
 from visualizer.lenses import step_cells, step_pictures, step_tables, step_words
 from visualizer.lenses.step_batch import batch_grid
+from visualizer.lenses.step_check import check_said
 from visualizer.lenses.step_choice import chosen_cell
 from visualizer.state import ViewState
 from visualizer.step_view import MOST_PAIRS, STAGES, TRIED_STEPS
@@ -233,7 +234,7 @@ def test_where_nothing_is_dropped_a_shared_dropout_object_is_said_to_be_harmless
     assert said.pop("shared_dropout").startswith("Nothing is dropped in this step")
     assert said == {name: effect for name, effect in usual.items() if name in said}
     done = finished(step_actions.set_checking(state, True))
-    assert "are right" in step_words.check_said(done)
+    assert "are right" in check_said(done)
 
 
 @pytest.mark.parametrize("mistake", ["", "no_key_value_gradient"])
@@ -246,7 +247,7 @@ def test_the_check_goes_through_all_parameters_and_finds_what_is_wrong(mistake):
     assert len(found.rows) == found.total == len(state.model.model.parameters)
     marks = {row.mark for row in step_tables.check_table(done).rows}
     assert marks == ({"ok", "bad"} if mistake else {"ok"})
-    said = step_words.check_said(done)
+    said = check_said(done)
     assert ("wrong gradient" in said) == bool(mistake)
     # once more from the start
     assert step_actions.set_checking(done, True).step_check is None

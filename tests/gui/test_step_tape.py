@@ -17,9 +17,10 @@ from tests.gui.samples import LEFT_BUTTON, at
 from tests.gui.test_step_page import answered, opened, stepped
 from visualizer import i18n, step_actions
 from visualizer.inquiries.step import current_step
-from visualizer.lenses import step_cells, step_pictures, step_tables, step_words
+from visualizer.lenses import step_cells, step_pictures, step_tables
 from visualizer.lenses.backward import reader_name
 from visualizer.lenses.line import plain_text
+from visualizer.lenses.step_change import loss_change
 from visualizer.lenses.step_choice import destination
 from visualizer.step_view import STAGES
 
@@ -159,7 +160,7 @@ def test_what_dropout_leaves_of_a_sublayer_is_added_under_its_own_name():
 def test_the_loss_after_the_step_is_shown_beside_the_loss_before():
     state = stepped()
     step = current_step(state)
-    change = step_words.loss_change(state)
+    change = loss_change(state)
     assert float(change.before) == pytest.approx(step.loss, rel=1e-3)
     assert float(change.after) == pytest.approx(step.loss_after, rel=1e-3)
     assert "dropout masks" in change.about

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -11,6 +14,7 @@ from tests.gui.samples import FONT, LEFT_BUTTON, at, matrix
 from visualizer import fonts
 from visualizer.lenses.picture import Bars
 from visualizer.theme import THEMES
+from visualizer.widgets import formula as formula_module
 from visualizer.widgets.bars import TokenBars
 from visualizer.widgets.controls import Badge, Choice, LabelledSlider, SectionHead, SeedBox
 from visualizer.widgets.formula import Formula
@@ -252,6 +256,23 @@ def test_a_formula_is_typeset_when_idle_and_not_before(qtbot):
     formula.set_tex(r"x_{\mathrm{idle}} + \frac{1}{2}")
     assert ink(formula) == 0
     qtbot.waitUntil(lambda: ink(formula) > 0, timeout=5000)
+
+
+def test_two_formulas_are_never_typeset_at_once(monkeypatch):
+    """The typesetter reads its font with one file position."""
+    inside, most, both = [], [], threading.Event()
+
+    def slowly(tex, colour):
+        inside.append(tex)
+        most.append(len(inside))
+        both.wait(0.2)
+        inside.remove(tex)
+        return b""
+
+    monkeypatch.setattr(formula_module, "_typeset_now", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda tex: formula_module.typeset(tex, "#13579b"), ("p", "q")))
+    assert most == [1, 1]
 
 
 @pytest.mark.parametrize("tex", [r"\notacommand{", r"{{{", r"\frac{1}"])

@@ -22,7 +22,7 @@ def clipping_formulas(state: ViewState) -> tuple[FormulaSaid, ...]:
     done, most = step.optimised, step.recipe.max_norm
     falling = sorted(step.norms.values(), reverse=True)
     squares = " + ".join(
-        rf"\left({latex(size, 4)}\right)^2" if "cdot" in latex(size, 4) else f"{latex(size, 4)}^2"
+        rf"({latex(size, 4)})^2" if "cdot" in latex(size, 4) else f"{latex(size, 4)}^2"
         for size in falling[:NORMS]
     )
     rest = r" + \ldots" if len(falling) > NORMS else ""

@@ -152,7 +152,7 @@ def weight_pictures(state: ViewState) -> tuple[Matrix, Matrix, Matrix] | None:
                 hidden=None,
                 row_labels=("",) if flat else _numbers(state, value.shape[0]),
                 column_labels=_numbers(state, value.shape[1]),
-                column_title=with_unit("", unit),
+                column_title=with_unit(tr(f"step.{key}"), unit),
                 palette="diverging",
                 low=-high,
                 high=high,

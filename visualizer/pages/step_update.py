@@ -32,8 +32,6 @@ from visualizer.widgets.update_formulas import UpdateFormulas
 CHANGES = ("before", "update", "after")
 # So many formulas the clipping has.
 CLIPPING = 3
-# The least height of their pictures, in parts of the font's size.
-LOWEST = 5.5
 # Shares of the width: the parameters, and what becomes of one of them.
 SHARES = 27, 73
 
@@ -93,17 +91,16 @@ class AdamPart(StepPart):
         row.addLayout(left, SHARES[0])
         right = QVBoxLayout()
         right.setSpacing(round(0.5 * self.em))
-        upper, inside = card(self)
+        upper, inside = self._low_card()
         inside.setSpacing(0)
         inside.addWidget(self.weight)
         inside.addWidget(self.gradient)
         inside.addWidget(self.formulas)
         right.addWidget(upper)
-        lower, inside = card(self)
+        lower, inside = self._low_card()
         pictures = QHBoxLayout()
         pictures.setSpacing(round(self.em))
         for head, heatmap in zip(self.heads, self.changes, strict=True):
-            heatmap.setMinimumHeight(round(LOWEST * self.em))
             column = QVBoxLayout()
             column.setSpacing(0)
             column.addWidget(head)
@@ -134,6 +131,13 @@ class AdamPart(StepPart):
             heatmap.cellClicked.connect(self._on_weight)
             heatmap.cellHovered.connect(lambda row, column: self._tell((row, column)))
             heatmap.left.connect(self._tell)
+
+    def _low_card(self) -> tuple[QWidget, QVBoxLayout]:
+        """A card that leaves the height to the formulas and the pictures."""
+        frame, inside = card(self)
+        edge = round(0.5 * self.em)
+        inside.setContentsMargins(round(0.8 * self.em), edge, round(0.8 * self.em), edge)
+        return frame, inside
 
     def retranslate(self) -> None:
         self.formulas.describe(tr("step.formulas"))

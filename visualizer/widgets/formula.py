@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -19,6 +20,9 @@ TYPESET_PIXELS = 32.0
 KEPT = 256
 LOOK_AGAIN = 12  # milliseconds
 
+# The typesetter reads its font with one file position: two at once would draw each other's letters.
+_typesetting = threading.Lock()
+
 # Typesetting takes tens of milliseconds and is the same for every label: (tex, colour) -> svg.
 _typeset: OrderedDict[tuple[str, str], bytes | None] = OrderedDict()
 _pixmaps: OrderedDict[tuple[str, str, float, float, float, float], QPixmap] = OrderedDict()
@@ -28,21 +32,27 @@ def typeset(tex: str, colour: str) -> bytes | None:
     """SVG of a formula, or None where the typesetter cannot read it."""
     key = (tex, colour)
     if key not in _typeset:
-        try:
-            # Imported here: it takes longer than the rest of the window.
-            import ziamath
-
-            # SVG 2 symbols are drawn clipped by QtSvg.
-            ziamath.config.svg2 = False
-            # inline: fractions at the height of a line, as there is one line for them.
-            formula = ziamath.Latex(tex, size=TYPESET_PIXELS, color=colour, inline=True)
-            svg = formula.svg().encode()
-        except Exception:  # noqa: BLE001 - any TeX may come from a file; the source text is shown
-            svg = None
-        _typeset[key] = svg
-        while len(_typeset) > KEPT:
-            _typeset.popitem(last=False)
+        with _typesetting:
+            if key not in _typeset:
+                _typeset[key] = _typeset_now(tex, colour)
+                while len(_typeset) > KEPT:
+                    _typeset.popitem(last=False)
     return _typeset[key]
+
+
+def _typeset_now(tex: str, colour: str) -> bytes | None:
+    try:
+        # Imported here: it takes longer than the rest of the window.
+        import ziamath
+
+        # SVG 2 symbols are drawn clipped by QtSvg.
+        ziamath.config.svg2 = False
+        # inline: fractions at the height of a line, as there is one line for them.
+        formula = ziamath.Latex(tex, size=TYPESET_PIXELS, color=colour, inline=True)
+        svg: bytes = formula.svg().encode()
+        return svg
+    except Exception:  # noqa: BLE001 - any TeX may come from a file; the source text is shown
+        return None
 
 
 @cache

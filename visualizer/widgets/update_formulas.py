@@ -15,7 +15,7 @@ from visualizer.widgets.glossary_link import Links
 MOST = 8
 TITLE = 7.2
 # The height of a line.
-LINE = 1.5
+LINE = 1.55
 
 
 class LowFormula(Formula):
