@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
 
 import model_core
 from tests.gui.live_window import WAIT, live  # noqa: F401 (fixture)
@@ -142,11 +143,11 @@ def test_the_head_of_a_picture_is_chosen_where_there_are_several(live):  # noqa:
         live.store.dispatch(step_actions.show_stage, stage)
         part = page.parts[stage]
         live.store.dispatch(look, "encoder.embed.out")
-        live.window.grab()
+        QApplication.processEvents()
         assert not part.head.isVisible()
         before = part.table.geometry()
         live.store.dispatch(look, ATTENTION)
-        live.window.grab()
+        QApplication.processEvents()
         # the table does not jump while the keys go through it
         assert part.head.isVisible() and part.table.geometry() == before
         live.store.dispatch(actions.select_head, 0)
