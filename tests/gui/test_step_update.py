@@ -25,7 +25,7 @@ from visualizer.lenses.step_choice import chosen_cell
 from visualizer.lenses.step_settings import clipping_settings, update_settings
 from visualizer.state import Found, ViewState
 
-BIAS = "encoder.layers.0.ffn.b_1"
+BIAS, W_1 = "encoder.layers.0.ffn.b_1", "decoder.layers.0.ffn.W_1"
 
 
 def taken_with(recipe: dict, **changes) -> ViewState:
@@ -120,9 +120,9 @@ def test_before_and_after_have_one_scale_also_where_all_was_zero():
 def test_a_cell_under_the_pointer_tells_row_column_and_number_of_all_three(live):  # noqa: F811
     page = opened(live)
     live.store.dispatch(step_actions.show_stage, "adam")
-    live.store.dispatch(step_actions.look_at_parameter, "decoder.layers.0.ffn.W_1")
+    live.store.dispatch(step_actions.look_at_parameter, W_1)
     part, step = page.parts["adam"], current_step(live.state)
-    cells = step.cells("decoder.layers.0.ffn.W_1")
+    cells = step.cells(W_1)
     resting = [head._note for head in part.heads]
     assert all("±" in note for note in resting)
     part.changes[1].cellHovered.emit(2, 3)
@@ -194,6 +194,19 @@ def test_the_mean_of_the_costs_is_bracketed_without_a_gap():
         said = plain_text(line)
         assert said.startswith("(") and f") / {count} =" in said
         assert " )" not in said and "( " not in said
+
+
+def test_the_terms_of_a_small_gradient_add_up_to_it_as_they_are_written():
+    state = step_actions.look_at_parameter(stepped(), W_1)
+    own = current_step(state).optimised.gradients[W_1]
+    sizes = np.where(np.abs(own) > 1e-5, np.abs(own), np.inf)
+    cell = tuple(int(i) for i in np.unravel_index(int(sizes.argmin()), own.shape))
+    assert 1e-5 < abs(own[cell]) < 1e-3
+    line = step_cells.weight_gradient(step_actions.look_at_parameter(state, W_1, cell)).lines[0]
+    products = [piece.text.lstrip("+ ") for piece in line if piece.links]
+    written = sum(float(eval(text.replace("·", "*"))) for text in products)
+    rest = sum(float(p.text.rstrip(")").split(": ")[-1]) for p in line if "more: " in p.text)
+    assert written + rest == pytest.approx(float(own[cell]), rel=5e-2)
 
 
 @pytest.mark.parametrize("zero", [-0.0, 0.0, np.float32(-0.0)])

@@ -27,6 +27,9 @@ from visualizer.lenses.step_pictures import gradient_picture, record_picture
 from visualizer.lenses.step_tables import digits, place_text
 from visualizer.state import FINE_DECIMALS, Cell, ViewState
 
+# Decimals of the terms that a gradient is the sum of.
+FEWEST_PLACES, MOST_PLACES = 4, 7
+
 if TYPE_CHECKING:
     from model_core.training.step import GlassStep
 
@@ -167,9 +170,15 @@ def gradient_cell(state: ViewState, cell: Cell, share: int | None = None) -> Cel
     if step is None or matrix is None or matrix.cell_index is None or not _inside(matrix, cell):
         return None
     site, index = chosen_site(state, step), matrix.cell_index(*cell)
-    value, places = matrix.values[cell], max(state.decimals, 4)
+    value = matrix.values[cell]
     lines = gradient_lines(
-        step.gradients, site, index, digits(float(value)), places, share, state.count_from
+        step.gradients,
+        site,
+        index,
+        digits(float(value)),
+        _places(state, float(value)),
+        share,
+        state.count_from,
     )
     return CellSaid(_cell_name(matrix, cell), lines, exact(value), place_text(site, index))
 
@@ -186,11 +195,18 @@ def weight_gradient(state: ViewState, share: int | None = None) -> CellSaid | No
         name,
         index,
         digits(value),
-        max(state.decimals, 4),
+        _places(state, value),
         share,
         state.count_from,
     )
     return CellSaid(tr("step.formula.gradient"), lines, exact(value), place_text(name, index))
+
+
+def _places(state: ViewState, result: float) -> int:
+    """Decimals for the terms of a gradient: those of a small one need more to add up to it."""
+    size = abs(result)
+    small = 3 - math.floor(math.log10(size)) if 0.0 < size < 1.0 else 0
+    return max(state.decimals, FEWEST_PLACES, min(small, MOST_PLACES))
 
 
 def _inside(matrix: Matrix, cell: Cell) -> bool:

@@ -152,7 +152,8 @@ def weight_pictures(state: ViewState) -> tuple[Matrix, Matrix, Matrix] | None:
                 hidden=None,
                 row_labels=("",) if flat else _numbers(state, value.shape[0]),
                 column_labels=_numbers(state, value.shape[1]),
-                column_title=with_unit(tr(f"step.{key}"), unit),
+                # the heading above has the name already
+                column_title=with_unit("", unit) or tr(f"step.{key}"),
                 palette="diverging",
                 low=-high,
                 high=high,

@@ -10,13 +10,15 @@ import numpy as np
 from visualizer.i18n import tr
 from visualizer.inquiries.step import found_check, shown_step
 from visualizer.lenses.likelihood import probability
-from visualizer.lenses.numbers import figure, power_of_ten
+from visualizer.lenses.numbers import power_of_ten, significant
 from visualizer.lenses.step_choice import chosen_parameter, chosen_record, chosen_site
 from visualizer.lenses.token_labels import token_labels
 from visualizer.state import ViewState
 
 Mark = Literal["", "ok", "bad"]
 CHECK_HEADS = ("parameter", "worst_cell", "gradient", "difference", "tried", "worst")
+# An error that the check lets pass shows in the seventh digit of the largest gradient.
+CHECK_DIGITS = 7
 
 
 @dataclass(frozen=True)
@@ -156,8 +158,8 @@ def check_table(state: ViewState) -> Table | None:
             (
                 row.name,
                 tr("step.all_at_once") if row.index is None else place_text("", row.index),
-                figure(row.gradient, 6),
-                figure(row.difference, 6),
+                significant(row.gradient, CHECK_DIGITS),
+                significant(row.difference, CHECK_DIGITS),
                 f"{row.cells} / {row.size}",
                 power(row.worst),
             ),
