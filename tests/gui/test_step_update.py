@@ -23,6 +23,7 @@ from visualizer.lenses.step_change import loss_change
 from visualizer.lenses.step_check import check_said, checked_cell
 from visualizer.lenses.step_choice import chosen_cell
 from visualizer.lenses.step_settings import clipping_settings, update_settings
+from visualizer.lenses.step_words import update_formulas
 from visualizer.state import Found, ViewState
 
 BIAS, W_1 = "encoder.layers.0.ffn.b_1", "decoder.layers.0.ffn.W_1"
@@ -136,6 +137,15 @@ def test_a_cell_under_the_pointer_tells_row_column_and_number_of_all_three(live)
     live.store.dispatch(step_actions.look_at_parameter, BIAS)
     part.changes[0].cellHovered.emit(0, 3)
     assert part.heads[0]._note.startswith(f"number {3 + count}: ")
+
+
+def test_moments_that_are_not_corrected_are_not_said_to_be():
+    usual = [one.title for one in update_formulas(stepped())]
+    wrong = [
+        one.title for one in update_formulas(stepped(mistakes=frozenset({"no_bias_correction"})))
+    ]
+    assert usual[4:6] == ["corrected"] * 2 and wrong[4:6] == ["not corrected"] * 2
+    assert usual[:4] + usual[6:] == wrong[:4] + wrong[6:]
 
 
 # The check.

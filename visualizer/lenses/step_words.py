@@ -175,11 +175,10 @@ def update_formulas(state: ViewState) -> tuple[FormulaSaid, ...]:
         first = one.formula.split("=", 1)[1].strip()
         right = filled.split("=", 1)[1].strip()
         left = one.formula.split("=", 1)[0].strip()
-        found.append(
-            FormulaSaid(
-                tr(f"step.formula.{one.name}"), f"{left} = {first} = {right}", f"{one.value!r}"
-            )
-        )
+        # with that mistake the moments stay as they are
+        skipped = one.name.endswith("_corrected") and set(step.optimised.corrections) == {1.0}
+        title = tr("step.formula.uncorrected" if skipped else f"step.formula.{one.name}")
+        found.append(FormulaSaid(title, f"{left} = {first} = {right}", f"{one.value!r}"))
     return tuple(found)
 
 
