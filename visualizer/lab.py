@@ -8,6 +8,7 @@ changes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -269,12 +270,16 @@ def snapshot_steps(lab: Lab) -> tuple[int, ...]:
 def chosen_steps(steps: tuple[int, ...], room: int, shown: int | None = None) -> tuple[int, ...]:
     """At most so many of the snapshots, evenly spaced; the newest and the shown one among them.
 
-    Every second, every fourth, ...: which ones stays the same while more are coming.
+    Those at every so-manieth step, which doubles as more are coming: not by their number, for the
+    newer ones lie closer together.
     """
-    every = 1
-    while len(steps[::every]) > max(room - 1, 1) and len(steps) > room:
-        every *= 2
-    chosen = [*steps[::every]]
+    chosen = [*steps]
+    if len(steps) > max(room, 2):
+        # the last one may lie between two that are due
+        every = min(after - before for before, after in pairwise(steps[:-1]))
+        while len(chosen) > max(room - 1, 1):
+            chosen = [step for step in steps if (step - steps[0]) % every == 0]
+            every *= 2
     if steps and chosen[-1] != steps[-1]:
         chosen.append(steps[-1])
     if shown is not None and shown in steps and shown not in chosen:

@@ -26,15 +26,21 @@ COLUMNS = (
 )
 WHOLE = frozenset({"step", "epoch", "tokens"})
 FIRST_ROWS = 256
+STORED_AS = np.dtype(np.float32)
 
 
 class Table:
-    """Rows of float64 in one array that doubles when it is full; NaN is "not measured"."""
+    """Rows of float32 in one array that doubles when it is full; NaN is "not measured".
+
+    A model is trained in float32, so that a loss is whole; steps are up to 2^24.
+    """
 
     def __init__(self, columns: Sequence[str], rows: Array | None = None) -> None:
         self.columns = tuple(columns)
         width = len(self.columns)
-        self._rows = np.empty((FIRST_ROWS, width)) if rows is None else np.array(rows, np.float64)
+        self._rows = np.empty((FIRST_ROWS, width), STORED_AS)
+        if rows is not None:
+            self._rows = np.array(rows, STORED_AS)
         if self._rows.ndim != 2 or self._rows.shape[1] != width:
             raise ValueError(
                 f"a history has rows of shape {self._rows.shape}, expected {width} wide"
@@ -55,7 +61,7 @@ class Table:
 
     def add(self, row: Sequence[float]) -> None:
         if self._count == len(self._rows):
-            larger = np.empty((max(FIRST_ROWS, 2 * self._count), len(self.columns)))
+            larger = np.empty((max(FIRST_ROWS, 2 * self._count), len(self.columns)), STORED_AS)
             larger[: self._count] = self._rows
             self._rows = larger
         self._rows[self._count] = row

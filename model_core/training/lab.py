@@ -22,7 +22,7 @@ from model_core.model import Model
 from model_core.parameters import parameter_shapes
 from model_core.tokenizers import from_dict as tokenizer_from_dict
 from model_core.training.held_out import Evaluation
-from model_core.training.history import COLUMNS, History
+from model_core.training.history import COLUMNS, STORED_AS, History
 from model_core.training.messages import (
     EVENTS,
     Command,
@@ -252,8 +252,8 @@ class Training:
         width = 1 + 2 * len(event.layers)
         self.history = History(
             event.layers,
-            np.frombuffer(event.steps).reshape(-1, len(COLUMNS)),
-            np.frombuffer(event.norms).reshape(-1, width),
+            np.frombuffer(event.steps, STORED_AS).reshape(-1, len(COLUMNS)),
+            np.frombuffer(event.norms, STORED_AS).reshape(-1, width),
         )
         self.film = Film(
             self._shapes(),

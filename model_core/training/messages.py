@@ -80,7 +80,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
 
     report: sentences on what was read of a file; left_out: (kind, number, the first few lines and
     their texts). warning: "" or a sentence about a damaged checkpoint
-    steps, norms: the rows of the history so far, as float64 bytes
+    steps, norms: the rows of the history so far, as float32 bytes
     watched: a pair to watch it by, the same whenever the run is gone on with
     """
 

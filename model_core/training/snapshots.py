@@ -1,7 +1,8 @@
 """The film of a training run: its parameters at every so-manieth step, within a budget of memory.
 
-When the budget is full every second picture goes and the interval doubles, so that what is kept
-is always evenly spaced from the first step on.
+When the budget is full the interval doubles, and for each new picture the oldest one of those that
+no longer belong to it goes: what is kept at the interval is evenly spaced from the first step on,
+the newer half at half of it as long as there is room, and the film stays as full as it is.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Film:
 
     @property
     def frames(self) -> list[Frame]:
-        """In the order of their steps; behind the evenly spaced ones the last that was offered."""
+        """In the order of their steps; behind those of the film the last that was offered."""
         if self._last is None or (self._frames and self._last.step <= self._frames[-1].step):
             return self._frames
         return [*self._frames, self._last]
@@ -126,9 +127,8 @@ class Film:
             self._frames = [kept for kept in self._frames if kept.step < step]
         self._frames.append(frame)
         self._schedule.keep(step)
-        self._frames = [kept for kept in self._frames if self._schedule.is_due(kept.step)]
-        if not self._schedule.is_due(step):
-            self._last = frame
+        while len(self._frames) > self._schedule.capacity:
+            self._frames.remove(next(kept for kept in self._frames if not self.is_due(kept.step)))
 
     def snapshot(self, number: int) -> dict[str, Array]:
         """The parameters of a frame, float32, fresh arrays; negative numbers count from the end."""

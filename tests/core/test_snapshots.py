@@ -60,16 +60,21 @@ def test_a_number_beyond_half_precision_is_kept_whole() -> None:
 @pytest.mark.parametrize("places", [3, 4, 7, 16, 33])
 @pytest.mark.parametrize("interval", [1, 10])
 def test_a_full_film_is_thinned_out_evenly_and_keeps_its_budget(places: int, interval: int) -> None:
-    film = Film(SHAPES, places * N * 2, interval)
+    film, fullest = Film(SHAPES, places * N * 2, interval), 0
     for step in range(1000):
         film.offer(step, parameters(step))
         assert film.n_bytes <= places * N * 2
         steps = film.steps
-        assert steps[0] == 0
-        regular = steps if step < 2 or film.is_due(steps[-1]) else steps[:-1]
-        assert set(np.diff(regular)) <= {film.interval}
-    # never thinner than it has to be
-    assert len(film) >= (places - 1) // 2
+        wide, narrow = film.interval, film.interval // 2
+        # every one of the interval is there, and between the newest ones those of half of it
+        assert [n for n in steps if n % wide == 0] == list(range(0, step + 1, wide))
+        others = [n for n in steps if n % wide]
+        assert others == list(range(others[0], others[-1] + 1, wide)) if others else True
+        assert all(n % narrow == 0 for n in others)
+        fullest = max(fullest, len(film))
+        # what is full stays full
+        assert len(film) == fullest
+    assert fullest == places - 1
     assert math.log2(film.interval / interval).is_integer()
 
 

@@ -38,11 +38,12 @@ def test_every_number_shown_is_the_events(qtbot, bench):
     loss, exact, rate = lab_charts.charts(training)
     raw, _, held = loss.lines
     assert raw.x.tolist() == [1, 2, 3, 4]
-    assert raw.y.tolist() == [4.0 / n for n in (1, 2, 3, 4)]
+    # as the models are trained, in float32
+    assert raw.y.tolist() == np.float32([4.0 / n for n in (1, 2, 3, 4)]).tolist()
     assert (held.x.tolist(), held.y.tolist()) == ([4], [2.5])
     assert exact.lines[0].y.tolist() == [pytest.approx(3 / 7)]
     assert exact.lines[0].now == "3 of 7"
-    assert rate.lines[0].y.tolist() == [2.41 + n for n in (1, 2, 3, 4)]
+    assert rate.lines[0].y.tolist() == np.float32([2.41 + n for n in (1, 2, 3, 4)]).tolist()
     assert rate.lines[2].y.tolist() == [1e-3 * n for n in (1, 2, 3, 4)]
     assert [s.output for s in lab_words.samples(training.evaluation)] == ["t4 t6", "t6"]
     step, norms = lab_words.norms_at(training, None)
@@ -252,6 +253,12 @@ def test_frames_are_evenly_spaced_and_fit(count, room):
     for shown in steps[:: max(1, count // 5)]:
         with_it = chosen_steps(steps, room, shown)
         assert shown in with_it and len(with_it) <= room
+
+
+def test_frames_are_evenly_spaced_where_the_newer_snapshots_lie_closer_together():
+    steps = (*range(0, 200, 20), *range(200, 305, 10), 307)
+    assert chosen_steps(steps, 5) == (0, 80, 160, 240, 307)
+    assert chosen_steps(steps, 9) == (0, 40, 80, 120, 160, 200, 240, 280, 307)
 
 
 def test_a_look_at_the_training_takes_no_longer_than_a_frame(qtbot, bench):

@@ -161,7 +161,8 @@ def test_the_tables_are_of_the_snapshot_that_is_looked_at(qtbot, bench):
         step, norms = lab_words.norms_at(training, shown)
         assert step == measured
         assert norms == tuple(
-            (row.layer, row.parameters, row.update) for row in scripted.progress(1).norms
+            (row.layer, np.float32(row.parameters), np.float32(row.update))
+            for row in scripted.progress(1).norms
         )
 
 

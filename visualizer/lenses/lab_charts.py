@@ -22,8 +22,8 @@ SMALLEST, LARGEST = 1e-4, 1e5
 
 
 def column(training: Training, name: str) -> np.ndarray:
-    """A column of the history (n,)."""
-    return np.asarray(training.steps[:, COLUMNS.index(name)])
+    """A column of the history (n,), in float64: thousands of losses are summed up."""
+    return training.steps[:, COLUMNS.index(name)].astype(np.float64)
 
 
 def charts(training: Training) -> tuple[Chart, Chart, Chart]:
