@@ -44,7 +44,7 @@ def test_every_number_shown_is_the_events(qtbot, bench):
     assert exact.lines[0].y.tolist() == [pytest.approx(3 / 7)]
     assert exact.lines[0].now == "3 of 7"
     assert rate.lines[0].y.tolist() == np.float32([2.41 + n for n in (1, 2, 3, 4)]).tolist()
-    assert rate.lines[2].y.tolist() == [1e-3 * n for n in (1, 2, 3, 4)]
+    assert rate.lines[2].y.tolist() == np.float32([1e-3 * n for n in (1, 2, 3, 4)]).tolist()
     assert [s.output for s in lab_words.samples(training.evaluation)] == ["t4 t6", "t6"]
     step, norms = lab_words.norms_at(training, None)
     bars = lab_words.norm_bars(norms, 1)
