@@ -50,8 +50,8 @@ def test_every_number_shown_is_the_events(qtbot, bench):
     bars = lab_words.norm_bars(norms, 1)
     assert step == 4
     assert [(b.label, b.parameters, b.update) for b in bars] == [
-        ("encoder 1", 3.0, 0.003),
-        ("output", 4.0, 0.004),
+        ("encoder 1", 3.0, np.float32(0.003)),
+        ("output", 4.0, np.float32(0.004)),
     ]
 
 
