@@ -33,6 +33,7 @@ class User:
     """Works through the window's keys, and through the actions that its widgets send.
 
     seconds: of every measured step, from the key press until all panels have painted it
+    paused: of those that were measured while the training was paused
     folder: where files are written that the user saves
     """
 
@@ -40,6 +41,7 @@ class User:
         self.app, self.session, self.task, self.folder = app, session, task, folder
         self.store, self.window = session.store, session.window
         self.seconds: list[float] = []
+        self.paused: list[float] = []
         self.deeds = 0
         self._sentence = self._round = self._probe = 0
 
@@ -244,7 +246,7 @@ class User:
         self.look()
 
     def commands(self) -> None:
-        """Pause, one batch, another one, go on."""
+        """Pause, one batch, another one, steps to compare with, go on."""
         self.do(actions.show_page, "train")
         self.do(lab_orders.command, "pause")
         self.wait(lambda: self.status == "paused")
@@ -255,6 +257,10 @@ class User:
             self.do(lab_orders.command, "one_batch")
             self.wait(lambda step=step: self.store.state.lab.training.step > step)
         self.look()
+        before, self.seconds = self.seconds, []
+        self.measured_round()
+        self.paused += self.seconds
+        self.seconds = before
         self.do(lab_orders.command, "resume")
         self.wait(lambda: self.status == "running")
 
