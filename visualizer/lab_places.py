@@ -88,10 +88,15 @@ def kept(client: core.Training, training: Training, folder: Path) -> ModelEntry:
 
 
 def written(client: core.Training, training: Training, folder: Path) -> tuple[ModelEntry, str]:
-    """The model of a training that is over, and why it is in no file, "" where it is in one."""
+    """The model of a training that is over, and why it is in no file, "" where it is in one.
+
+    Only then does the training's checkpoint go.
+    """
     from visualizer.lab_film import name_of
 
     entry, reason, _ = attempt(lambda: kept(client, training, folder))
+    if not reason:
+        client.forget()
     return entry or ModelEntry(client.model(), name_of(training)), reason
 
 

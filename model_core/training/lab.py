@@ -48,6 +48,7 @@ from model_core.training.messages import (
     StopAndKeep,
     receive,
 )
+from model_core.training.resume import remove_run
 from model_core.training.snapshots import Film
 
 Array = np.ndarray[Any, Any]
@@ -69,7 +70,7 @@ class Training:
 
     After a Started event config, tokenizer, history and film are there. `sentence` says why a
     run has failed. `close` ends the process; a program that is gone ends it too, with the run
-    saved where it has a checkpoint.
+    saved where it has a checkpoint. A finished one's checkpoint goes with `forget`.
     """
 
     def __init__(self, start: Start) -> None:
@@ -314,6 +315,16 @@ class Training:
             parameters, card = self.film.snapshot(snapshot), {}
         card = card or self.started.card
         return Model(config, parameters, tokenizer_from_dict(self.started.tokenizer), card)
+
+
+    def forget(self) -> None:
+        """Remove the checkpoint of a finished run: what came of it lies elsewhere by now."""
+        path = self.start.checkpoint
+        is_own = self.saved_step is not None or self.start.resume == path
+        if self.state == "finished" and path and is_own:
+            # what cannot be removed is in nobody's way
+            with contextlib.suppress(ValueError, OSError):
+                remove_run(path)
 
 
 def _spawn(trace: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -55,7 +55,7 @@ class StepOnce(msgspec.Struct, frozen=True, tag="step_once"):
 
 
 class StopAndKeep(msgspec.Struct, frozen=True, tag="stop_and_keep"):
-    """End the run with the model as it is; the run's checkpoints are removed."""
+    """End the run with the model as it is."""
 
 
 class Quit(msgspec.Struct, frozen=True, tag="quit"):
@@ -158,7 +158,10 @@ class RunSaved(msgspec.Struct, frozen=True, tag="run_saved"):
 
 
 class Finished(msgspec.Struct, frozen=True, tag="finished"):
-    """The run is over: its steps are made, or it was stopped. parameters are float32 bytes."""
+    """The run is over: its steps are made, or it was stopped. parameters are float32 bytes.
+
+    Its checkpoint lies where it was, until the model does.
+    """
 
     step: int
     is_whole: bool

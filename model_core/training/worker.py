@@ -337,11 +337,8 @@ class Worker:
         self._ended.set()
         self._tell()
         card = self._run.card()
+        # its checkpoint stays: whoever watches removes it once the model lies in a file
         self._send(Finished(self._run.step, is_whole, self._parameters(), card))
-        if self._start.checkpoint:
-            # the run is over and told; what cannot be removed is in nobody's way
-            with contextlib.suppress(ValueError, OSError):
-                self._run.remove_run(self._start.checkpoint)
 
     def _parameters(self) -> bytes:
         parameters = self._run.model.parameters

@@ -92,8 +92,10 @@ def test_a_whole_run_gives_the_weights_of_one_in_this_process(
     first, second = (done.shown for done in training.evaluations)
     assert all(a.source is b.source for a, b in zip(first, second, strict=True))
     assert all(a.expected is b.expected for a, b in zip(first, second, strict=True))
-    assert training.saved_step == 35
-    until(training, lambda: not checkpoint.exists())
+    # until the model lies somewhere else
+    assert training.saved_step == 35 and checkpoint.exists()
+    training.forget()
+    assert list(tmp_path.iterdir()) == [pairs]
     assert training.film is not None and training.film.steps == [0, 10, 20, 30, 40]
     assert training.started is not None
     assert training.started.report[0] == "90 pairs from 90 lines"
@@ -176,8 +178,8 @@ def test_stop_and_keep_gives_the_model_as_it_is(
     assert training.film is not None and training.film.steps[-1] == training.step
     assert training.model().generate("7").tokens
     assert training.card["steps"] == training.step
-    # the process removes them once it has told that it is over
-    until(training, lambda: not list(tmp_path.glob("*training*")))
+    training.forget()
+    assert list(tmp_path.glob("*training*")) == []
 
 
 def test_a_window_that_closes_leaves_a_run_that_can_be_gone_on_with(

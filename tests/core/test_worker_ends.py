@@ -78,6 +78,7 @@ def test_a_file_at_the_place_of_the_checkpoint_is_neither_written_over_nor_remov
         assert training.state == "finished"
         assert sum(isinstance(event, Refused) for event in events) == 3
         assert "expected a name that is free" in training.sentence
+        training.forget()
         assert place.read_bytes() == before
 
 
@@ -89,6 +90,7 @@ def test_what_a_run_was_taken_up_from_is_removed_only_where_it_is_saved_there_to
         training = Training(Start(resume=str(place), checkpoint=checkpoint, save_steps=20))
         until(training, lambda training=training: training.is_over)
         assert training.state == "finished"
+        training.forget()
         assert place.exists() == (checkpoint != str(place)) and not elsewhere.exists()
         if place.exists():
             assert read_run(place).position.step == 7

@@ -39,6 +39,7 @@ class Scripted(Training):
         self.script: list[Event] = []
         self.said: list[str] = []
         self.closed: bool | None = None
+        self.forgotten = False
         self.unsavable = ""
 
     def _say(self, command: Any) -> None:
@@ -58,6 +59,9 @@ class Scripted(Training):
 
     def close(self, save: bool = False) -> None:
         self.closed = save
+
+    def forget(self) -> None:
+        self.forgotten = True
 
 
 def parameters(step: int) -> dict[str, np.ndarray]:

@@ -95,10 +95,12 @@ def test_a_model_that_could_not_be_kept_is_kept_at_the_next_try(qtbot, bench, tm
     qtbot.waitUntil(lambda: "StopAndKeep" in bench.client.said)
     bench.tell(scripted.finished(2, False))
     assert "could not be kept" in said(bench) and bench.store.state.page == "train"
+    # its checkpoint is all there is of it on the disk
+    assert not bench.client.forgotten
     kept.unlink()
     bench.store.dispatch(lab_orders.keep)
     qtbot.waitUntil(lambda: bool(list(kept.glob("*.safetensors"))))
-    assert not lab_orders.is_unkept(bench.training)
+    assert bench.client.forgotten and not lab_orders.is_unkept(bench.training)
     assert "kept as reverse.safetensors" in lab_words.line_below(bench.training)
 
 
