@@ -316,7 +316,6 @@ class Training:
         card = card or self.started.card
         return Model(config, parameters, tokenizer_from_dict(self.started.tokenizer), card)
 
-
     def forget(self) -> None:
         """Remove the checkpoint of a finished run: what came of it lies elsewhere by now."""
         path = self.start.checkpoint
