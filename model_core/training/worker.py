@@ -337,7 +337,12 @@ class Worker:
         self._ended.set()
         self._tell()
         card = self._run.card()
-        # its checkpoint stays: whoever watches removes it once the model lies in a file
+        if path := self._start.checkpoint:
+            # all there is of it on the disk, until whoever watches has the model in a file; where
+            # it cannot be saved, that was told before, or will be of the model
+            with contextlib.suppress(ValueError, OSError):
+                self._run.save_run(path)
+                self._send(RunSaved(self._run.step, path))
         self._send(Finished(self._run.step, is_whole, self._parameters(), card))
 
     def _parameters(self) -> bytes:

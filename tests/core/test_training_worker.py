@@ -92,8 +92,12 @@ def test_a_whole_run_gives_the_weights_of_one_in_this_process(
     first, second = (done.shown for done in training.evaluations)
     assert all(a.source is b.source for a, b in zip(first, second, strict=True))
     assert all(a.expected is b.expected for a, b in zip(first, second, strict=True))
-    # until the model lies somewhere else
-    assert training.saved_step == 35 and checkpoint.exists()
+    # until the model lies somewhere else, its checkpoint gives it again
+    assert training.saved_step == 40
+    again = begin(resume=str(checkpoint), checkpoint=str(checkpoint))
+    until(again, lambda: again.is_over)
+    for name, value in model.parameters.items():
+        assert np.array_equal(again.model().parameters[name], value)
     training.forget()
     assert list(tmp_path.iterdir()) == [pairs]
     assert training.film is not None and training.film.steps == [0, 10, 20, 30, 40]
