@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from model_core.checkpoints import CheckpointError, format_of, save, sniff
+from model_core.checkpoints.errors import said_of_files
 from model_core.checkpoints.whole_file import try_place
 from model_core.model import Model
 from model_core.training.resume import is_run, latest_run, previous_of
@@ -111,3 +113,51 @@ def free_name(out: Path) -> Path:
         number += 1
         path = out.with_name(f"{out.stem}-{number}{out.suffix}")
     return path
+
+
+def save_somewhere(
+    path: Path, current: Path, write: Callable[[Path], object]
+) -> tuple[Path | None, str]:
+    """Write what must not be lost to `path`, else under a free name in another folder.
+
+    current: the folder in which the program was started, the first of the others
+    returns: where it lies, None for nowhere, and "" or why it does not lie at `path`
+    """
+    why = ""
+    for place in _places(path, current):
+        try:
+            # it may have been removed while the training ran
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write(place)
+        except (ValueError, OSError) as error:
+            why = why or _reason(error)
+        else:
+            return place, why
+    return None, why
+
+
+def _places(path: Path, current: Path) -> Iterator[Path]:
+    yield path
+    others = [current]
+    # there may be no home and no temporary folder
+    with suppress(RuntimeError):
+        others.append(Path.home())
+    with suppress(OSError):
+        others.append(Path(tempfile.gettempdir()))
+    for folder in others:
+        if not _is_there(path, folder):
+            yield free_name(folder / path.name)
+
+
+def _is_there(path: Path, folder: Path) -> bool:
+    try:
+        return is_same(path.parent, folder)
+    except OSError:
+        # no current folder any more
+        return False
+
+
+def _reason(error: ValueError | OSError) -> str:
+    if isinstance(error, CheckpointError):
+        return error.found
+    return f"cannot be saved ({said_of_files(error) if isinstance(error, OSError) else error})"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from model_core.checkpoints import Saved
-from model_core.command_line import above_0, file_name, from_0, tell
+from model_core.command_line import above_0, file_name, from_0, reason, tell
 from model_core.threads import limit_blas_threads
 from model_core.training import file_options
 from model_core.training.file_words import chosen, recognised, verdict
@@ -25,10 +25,12 @@ from model_core.training.outputs import (
     checkpoint_of,
     free_name,
     model_of,
+    save_somewhere,
 )
 from model_core.training.problems import Problem, problems
 from model_core.training.progress_bar import Bar, Waiting
 from model_core.training.resume import remove_run
+from model_core.training.run_lock import running_at
 from model_core.training.settings import Settings
 from model_core.training.stopping import Stopped, StopSign, stopping_in_order
 from model_core.training.suiting import suited_settings
@@ -102,12 +104,17 @@ def _run(options: argparse.Namespace) -> None:
     checkpoint = resumed or checkpoint_of(out)
     check_apart(out, checkpoint, {"the data": options.data, "the settings": options.config})
     check_model_place(out)
+    with running_at(checkpoint):
+        _run_at(checkpoint, out, options)
+
+
+def _run_at(checkpoint: Path, out: Path, options: argparse.Namespace) -> None:
     watching = Watching(options.evaluate_steps, norms_every=0)
-    if resumed is None:
+    if options.resume is None:
         check_run_place(checkpoint, options.anew)
         training = _fresh(options, watching)
     else:
-        training = _resumed(resumed, watching)
+        training = _resumed(checkpoint, watching)
         source = training.data.source
         if isinstance(source, FileSource):
             check_apart(out, checkpoint, {"the data": Path(source.path)})
@@ -157,18 +164,24 @@ def _tell(sentences: Iterable[str]) -> None:
 
 
 def _work(training: LabRun, checkpoint: Path, out: Path, options: argparse.Namespace) -> None:
-    bar = Bar(training.total_steps, training.step, sys.stderr)
+    bar, current = Bar(training.total_steps, training.step, sys.stderr), Path.cwd()
     with stopping_in_order() as sign:
         try:
             evaluation = _train(training, checkpoint, options, bar, sign)
             bar.close()
-            saved = _finish(training, checkpoint, out)
+            if sign.signal and not training.is_finished:
+                raise Stopped(_stopped(training, checkpoint, current), sign.code)
+            _finish(training, checkpoint, out, current)
         except DivergedError as error:
             bar.close()
             # what lies at `out` may be better than what has come to nothing
             beside = out.with_name(f"{out.stem}-step-{error.good_step}{out.suffix}")
-            kept = training.save_model(free_name(beside))
-            raise ValueError(f"{error}, and is written to {kept.path}") from None
+            kept, why = save_somewhere(free_name(beside), current, training.save_model)
+            if kept is None:
+                raise ValueError(f"{error}, and is lost: {beside} {why}") from None
+            raise ValueError(
+                f"{error}, and is written to {kept}" + (f" ({beside} {why})" if why else "")
+            ) from None
         except Stopped:
             raise
         except KeyboardInterrupt:
@@ -177,7 +190,6 @@ def _work(training: LabRun, checkpoint: Path, out: Path, options: argparse.Names
             if training.has_saved(checkpoint):
                 said += f"; go on from the last checkpoint with --resume {checkpoint}"
             raise Stopped(said, 130) from None
-    print(f"written to {saved.path} ({saved.n_bytes:,} bytes)")
     if said := verdict(training, evaluation):
         tell(f"warning: {said}")
 
@@ -185,19 +197,18 @@ def _work(training: LabRun, checkpoint: Path, out: Path, options: argparse.Names
 def _train(
     training: LabRun, checkpoint: Path, options: argparse.Namespace, bar: Bar, sign: StopSign
 ) -> Evaluation | None:
-    """The last evaluation, if there was one."""
+    """Up to the end or a signal; the last evaluation, if there was one."""
     saved_at, evaluation = time.monotonic(), None
     for progress in training:
         bar.show(progress)
         evaluation = progress.evaluation or evaluation
-        if sign.signal and not training.is_finished:
-            bar.close()
-            training.save_run(checkpoint)
-            raise Stopped(f"stopped; go on with --resume {checkpoint}", sign.code)
+        if sign.signal:
+            return evaluation
         by_steps = options.save_steps and progress.step % options.save_steps == 0
         if by_steps or time.monotonic() - saved_at > 60 * options.save_minutes:
             saved_at = time.monotonic()
             try:
+                checkpoint.parent.mkdir(parents=True, exist_ok=True)
                 training.save_run(checkpoint)
             except (ValueError, OSError) as error:
                 # a disk may be full for a while
@@ -206,14 +217,39 @@ def _train(
     return evaluation
 
 
-def _finish(training: LabRun, checkpoint: Path, out: Path) -> Saved:
+def _stopped(training: LabRun, checkpoint: Path, current: Path) -> str:
+    """Keep what a signal has broken off, and how to go on with it."""
+    place, why = save_somewhere(checkpoint, current, training.save_run)
+    if place is None:
+        return f"stopped; the training is lost, for {checkpoint} {why}, nor can any other place"
+    said = f"stopped; go on with --resume {place}"
+    return f"{said} (it lies there because {checkpoint} {why})" if why else said
+
+
+def _finish(training: LabRun, checkpoint: Path, out: Path, current: Path) -> None:
+    """Write the model, and only then forget the checkpoint; ValueError where it is not at `out`."""
+    written: list[Saved] = []
+    place, why = save_somewhere(
+        out, current, lambda place: written.append(training.save_model(place))
+    )
+    if place is None:
+        raise ValueError(_without_model(training, checkpoint, out, why))
     try:
-        saved = training.save_model(out)
-    except (ValueError, OSError) as error:
+        training.remove_run(checkpoint)
+    except OSError as error:
+        tell(f"warning: {checkpoint} is not needed any more but stays ({reason(error)})")
+    if why:
+        raise ValueError(f"{out} {why}; the trained model is written to {place} instead")
+    print(f"written to {place} ({written[0].n_bytes:,} bytes)")
+
+
+def _without_model(training: LabRun, checkpoint: Path, out: Path, why: str) -> str:
+    """What is left of a training whose model can be written nowhere."""
+    said = f"{out} {why}, and the model can be written to no other place either"
+    try:
         training.save_run(checkpoint)
-        raise ValueError(
-            f"{error}; the training is kept: --resume {checkpoint} writes its model to another "
-            "--out"
-        ) from None
-    training.remove_run(checkpoint)
-    return saved
+    except (ValueError, OSError):
+        if training.has_saved(checkpoint) and checkpoint.exists():
+            return f"{said}; go on from the last checkpoint with --resume {checkpoint}"
+        return f"{said}: it is lost"
+    return f"{said}; the training is kept: --resume {checkpoint} writes its model to another --out"
