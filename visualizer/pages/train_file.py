@@ -10,11 +10,9 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -37,6 +35,7 @@ from visualizer.lenses.lab_picture import Sample
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.cleaning_list import CleaningList
+from visualizer.widgets.column_area import ColumnArea
 from visualizer.widgets.controls import SectionHead, card, push_button
 from visualizer.widgets.lab_tables import SampleTable
 
@@ -211,9 +210,7 @@ class FilePart(QWidget):
         inside.addWidget(self.rows)
         inside.addWidget(self.report_head)
         inside.addWidget(self.waiting)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
+        area = ColumnArea()
         page = QWidget()
         page.setProperty("role", "surface")
         lines = QVBoxLayout(page)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -31,11 +30,13 @@ from visualizer.pages.train_start import task_title
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.theme import theme_of
+from visualizer.widgets.column_area import ColumnArea
 from visualizer.widgets.controls import Choice, SectionHead, card, push_button
 
 ASIDE = 22.0
-# From this width on, in parts of the font's size, the settings have two columns.
-WIDE = 92.0
+# From this width on, in parts of the font's size, the settings have two columns: below it the
+# range of a setting with a list would not stand beside the list.
+WIDE = 98.0
 ASIDE_GROUPS = ("training", "data")
 
 
@@ -76,9 +77,7 @@ class FormPart(QWidget):
         self._wide = False
         self._lines: list[tuple[QLabel, QLabel]] = []
         self._presets: tuple[tuple[str, str], ...] = ()
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area = ColumnArea(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, round(0.3 * em), 0, round(0.5 * em))
         column.setSpacing(round(0.6 * em))

@@ -16,7 +16,8 @@ from visualizer.widgets.controls import push_button
 from visualizer.widgets.glossary_link import TermLabel
 from visualizer.widgets.wrapped_label import fit_height
 
-FIELD = 9.0
+# In parts of the font's size: the least width of a label, the width of a field.
+LABEL, FIELD = 13.0, 9.0
 
 
 class AboutSetting(TermLabel):
@@ -66,7 +67,7 @@ class Setting(QWidget):
             label.setProperty("role", role)
             label.setFont(small)
         self.fix.setFont(small)
-        for label in (self.explained, self.problem):
+        for label in (self.hint, self.explained, self.problem):
             label.setWordWrap(True)
         kinds = {"number": self.field, "choice": self.picker}
         shown = kinds.get(row.kind, self.fixed)
@@ -78,7 +79,8 @@ class Setting(QWidget):
         self.label.setBuddy(shown)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, round(0.35 * em))
-        grid.setHorizontalSpacing(round(0.8 * em))
+        self._gap = round(0.8 * em)
+        grid.setHorizontalSpacing(self._gap)
         grid.setVerticalSpacing(round(0.15 * em))
         grid.addWidget(self.label, 0, 0)
         grid.addWidget(shown, 0, 1)
@@ -88,7 +90,8 @@ class Setting(QWidget):
         wrong.addWidget(self.problem, 1)
         wrong.addWidget(self.fix)
         grid.addLayout(wrong, 2, 0, 1, 3)
-        grid.setColumnMinimumWidth(0, round(13 * em))
+        self._least_label = round(LABEL * em)
+        grid.setColumnMinimumWidth(0, self._least_label)
         grid.setColumnStretch(2, 1)
         self.field.textEdited.connect(self._on_edited)
         self.picker.picked.connect(self._on_picked)
@@ -97,7 +100,6 @@ class Setting(QWidget):
     def draw(self, row: FormRow) -> None:
         self.row = row
         self.label.setText(row.label)
-        self.hint.setText(row.hint)
         self.hint.setProperty("role", "warning" if row.unusual else "muted")
         self.hint.style().polish(self.hint)
         self.explained.setText(row.explanation)
@@ -122,8 +124,19 @@ class Setting(QWidget):
         self._fit()
 
     def _fit(self) -> None:
+        room = self._hint_room()
+        fits = self.hint.fontMetrics().horizontalAdvance(self.row.hint) <= room
+        # the range and the name that files have for it are each best read in one piece
+        self.hint.setText(self.row.hint if fits else self.row.hint.replace(" · ", "\n"))
+        fit_height(self.hint, room)
         for label in (self.explained, self.problem):
             fit_height(label, self.width() - self.fix_room(label))
+
+    def _hint_room(self) -> int:
+        """What label and field leave of the width."""
+        label = max(self._least_label, self.label.sizeHint().width())
+        field = self.shown.minimumWidth() or self.shown.sizeHint().width()
+        return self.width() - label - field - 2 * self._gap
 
     def fix_room(self, label: QLabel) -> int:
         """What the button beside the problem takes of its width."""

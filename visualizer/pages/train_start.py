@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -24,6 +23,7 @@ from visualizer.i18n import has, tr
 from visualizer.lab import Unfinished
 from visualizer.state import ViewState
 from visualizer.store import Store
+from visualizer.widgets.column_area import ColumnArea
 from visualizer.widgets.controls import push_button
 from visualizer.widgets.wrapped_label import fit_height
 
@@ -166,9 +166,7 @@ class StartPart(QWidget):
         cards.addLayout(self.unfinished)
         cards.addLayout(grid)
         cards.addStretch(1)
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area = ColumnArea()
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setWidget(inside)
         column.addWidget(self.area, 1)
