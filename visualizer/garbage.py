@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer
 EVERY = 1000  # milliseconds
 # A young collection takes well under a millisecond; a whole one looks at everything.
 WHOLE_EVERY = 20
+GIVEN_BACK_EVERY = 5
 
 
 class GarbageCollector(QObject):
@@ -38,15 +39,13 @@ class GarbageCollector(QObject):
 
     def _collect(self) -> None:
         self._rounds += 1
-        if self._rounds % WHOLE_EVERY:
-            gc.collect(1)
-            return
-        gc.collect()
+        gc.collect(1 if self._rounds % WHOLE_EVERY else 2)
         if self._rounds == WHOLE_EVERY:
             # Modules and the first model stay: the next ones look at what came since. Once only,
             # for what is set aside and becomes garbage later is not found any more.
             gc.freeze()
-        self._give_back()
+        if self._rounds % GIVEN_BACK_EVERY == 0:
+            self._give_back()
 
 
 def giver_back() -> Callable[[], object]:
