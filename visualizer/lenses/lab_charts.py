@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from model_core.training.history import COLUMNS
 from visualizer.i18n import tr
-from visualizer.lab import Training
+from visualizer.lab import Lab, Training, shown_step
 from visualizer.lenses.lab_picture import Chart, ChartLine
 from visualizer.lenses.numbers import power_of_ten
+
+if TYPE_CHECKING:
+    from model_core.training.held_out import Evaluation
 
 # The least range of the axis of the losses, as a ratio.
 LEAST_RATIO = 10.0
@@ -26,9 +31,19 @@ def column(training: Training, name: str) -> np.ndarray:
     return training.steps[:, COLUMNS.index(name)].astype(np.float64)
 
 
-def charts(training: Training) -> tuple[Chart, Chart, Chart]:
-    """Loss on a logarithmic axis, exact matches, learning rate and gradient norms."""
-    return loss_chart(training), exact_chart(training), rate_chart(training)
+def charts(training: Training, looked: int | None = None) -> tuple[Chart, Chart, Chart]:
+    """Loss on a logarithmic axis, exact matches, learning rate and gradient norms.
+
+    looked: the earlier step that is looked at, whose values are said; None for the newest ones
+    """
+    exact = exact_chart(training, looked)
+    return loss_chart(training, looked), exact, rate_chart(training, looked)
+
+
+def looked_step(lab: Lab) -> int | None:
+    """The step of the snapshot that is looked at, where it is earlier than the training."""
+    shown = None if lab.shown is None else shown_step(lab)
+    return shown if shown is not None and lab.training and shown < lab.training.step else None
 
 
 def last_step(training: Training) -> int:
@@ -43,7 +58,7 @@ def _measured(training: Training, name: str) -> tuple[np.ndarray, np.ndarray]:
     return column(training, "step")[known], values[known]
 
 
-def loss_chart(training: Training) -> Chart:
+def loss_chart(training: Training, looked: int | None = None) -> Chart:
     x, loss = column(training, "step"), column(training, "loss")
     held_x, held = _measured(training, "held_out_loss")
     mean = running_mean(loss, SMOOTHED)
@@ -51,13 +66,13 @@ def loss_chart(training: Training) -> Chart:
     guided = running_mean(guided, SMOOTHED)
     low, high, ticks = log_axis(np.concatenate([loss, held, guided]))
     lines = [
-        ChartLine(tr("lab.curve.train"), "encoder", x, loss, _now(loss, 3), faint=True),
+        ChartLine(tr("lab.curve.train"), "encoder", x, loss, _said(x, loss, 3, looked), faint=True),
         ChartLine(
             tr("lab.curve.mean", n=SMOOTHED),
             "encoder",
             x,
             mean,
-            _now(mean, 3),
+            _said(x, mean, 3, looked),
             brief=tr("lab.curve.mean.brief"),
         ),
         ChartLine(
@@ -65,7 +80,7 @@ def loss_chart(training: Training) -> Chart:
             "decoder",
             held_x,
             held,
-            _now(held, 3),
+            _said(held_x, held, 3, looked),
             brief=tr("lab.curve.held_out.brief"),
             dots=len(held) < 30,
         ),
@@ -77,7 +92,7 @@ def loss_chart(training: Training) -> Chart:
                 "accent",
                 guided_x,
                 guided,
-                _now(guided, 3),
+                _said(guided_x, guided, 3, looked),
                 brief=tr("lab.curve.alignment.brief"),
             )
         )
@@ -91,16 +106,19 @@ def loss_chart(training: Training) -> Chart:
         training.step,
         log=True,
         axis=tr("lab.chart.log"),
-        key=("loss", *_key(training)),
+        looked=looked,
+        notes=_notes(looked),
+        key=("loss", *_key(training, looked)),
     )
 
 
-def exact_chart(training: Training) -> Chart:
+def exact_chart(training: Training, looked: int | None = None) -> Chart:
     x, share = _measured(training, "exact_share")
     now = ""
-    evaluation = training.evaluation
-    if evaluation is not None:
-        now = tr("lab.curve.of", right=evaluation.exact, all=evaluation.decoded)
+    if looked is not None:
+        now = _last(x, share, looked, lambda at: _matches(training, int(x[at]), float(share[at])))
+    elif training.evaluation is not None:
+        now = _counted(training.evaluation)
     line = ChartLine(tr("lab.curve.exact"), "output", x, share, now, dots=len(share) < 30)
     ticks = tuple((n / 4, f"{25 * n}%") for n in range(5))
     return Chart(
@@ -111,16 +129,19 @@ def exact_chart(training: Training) -> Chart:
         1.0,
         last_step(training),
         training.step,
-        key=("exact", *_key(training)),
+        looked=looked,
+        notes=_notes(looked),
+        key=("exact", *_key(training, looked)),
     )
 
 
-def rate_chart(training: Training) -> Chart:
+def rate_chart(training: Training, looked: int | None = None) -> Chart:
     x, norm = column(training, "step"), column(training, "gradient_norm")
     clipped, rate = column(training, "clipped_norm"), column(training, "learning_rate")
     finite = norm[np.isfinite(norm)]
     # a rare spike would press all else to the ground; it is cut off at the top
     high = nice(1.1 * float(np.percentile(finite, 99))) if finite.size else 1.0
+    top = float(finite.max()) if finite.size else 0.0
     most = nice(float(rate.max())) if rate.size else 1.0
     lines = (
         ChartLine(
@@ -128,16 +149,16 @@ def rate_chart(training: Training) -> Chart:
             "encoder",
             x,
             norm,
-            _now(norm, 2),
+            _said(x, norm, 2, looked),
             brief=tr("lab.curve.norm.brief"),
         ),
-        ChartLine(tr("lab.curve.clipped"), "decoder", x, clipped, _now(clipped, 2)),
+        ChartLine(tr("lab.curve.clipped"), "decoder", x, clipped, _said(x, clipped, 2, looked)),
         ChartLine(
             tr("lab.curve.rate"),
             "accent",
             x,
             rate,
-            scientific(float(rate[-1]), 2) if rate.size else "",
+            _last(x, rate, looked, lambda at: scientific(float(rate[at]), 2)),
             most,
             tr("lab.curve.rate.brief"),
         ),
@@ -154,17 +175,61 @@ def rate_chart(training: Training) -> Chart:
         training.step,
         right=right,
         colours=("encoder", "accent"),
-        key=("rate", *_key(training)),
+        looked=looked,
+        notes=_notes(looked, three_digits(top) if top > high else ""),
+        key=("rate", *_key(training, looked)),
     )
 
 
-def _key(training: Training) -> tuple[object, ...]:
+def _key(training: Training, looked: int | None) -> tuple[object, ...]:
     # the axis shows step and total, the words their language
-    return training.number, len(training.steps), training.total, training.step, tr("lab.chart.loss")
+    shown = training.number, len(training.steps), training.total, training.step
+    return *shown, looked, tr("lab.chart.loss")
 
 
-def _now(values: np.ndarray, places: int) -> str:
-    return fitting(float(values[-1]), places) if len(values) else ""
+def _said(x: np.ndarray, values: np.ndarray, places: int, looked: int | None) -> str:
+    return _last(x, values, looked, lambda at: fitting(float(values[at]), places))
+
+
+def _last(
+    x: np.ndarray, values: np.ndarray, looked: int | None, write: Callable[[int], str]
+) -> str:
+    """The newest value, or the last one up to a step; with its own step where it is older."""
+    if looked is None:
+        return write(-1) if len(values) else ""
+    at = int(np.searchsorted(x, looked, side="right")) - 1
+    if at < 0:
+        return ""
+    text, step = write(at), int(x[at])
+    return text if step == looked else tr("lab.curve.older", value=text, step=f"{step:,}")
+
+
+def _matches(training: Training, step: int, share: float) -> str:
+    """How many matched at a step; their share where the examples were not kept."""
+    kept = (*training.evaluations, training.evaluation)
+    found = next((one for one in kept if one is not None and one.step == step), None)
+    return f"{100 * share:.1f}%" if found is None else _counted(found)
+
+
+def _counted(evaluation: Evaluation) -> str:
+    return tr("lab.curve.of", right=evaluation.exact, all=evaluation.decoded)
+
+
+def _notes(looked: int | None, top: str = "") -> tuple[str, ...]:
+    """What stands beside a heading, the longest wording first: of which step the values are, and
+    how high the values go that the axis cuts off.
+    """
+    at: tuple[str, ...] = ()
+    most: tuple[str, ...] = ()
+    if looked is not None:
+        step = f"{looked:,}"
+        at = tr("lab.chart.at", step=step), tr("lab.chart.at.brief", step=step)
+    if top:
+        most = tr("lab.chart.top", value=top), tr("lab.chart.top.brief", value=top)
+    if not at or not most:
+        return at or most
+    both = ((most[0], at[0]), (most[1], at[0]), (most[1], at[1]))
+    return *(" · ".join(parts) for parts in both), *at
 
 
 def log_axis(values: np.ndarray) -> tuple[float, float, tuple[tuple[float, str], ...]]:

@@ -36,6 +36,8 @@ class Chart:
     axis: what is said of the axis below it
     right: the same of a second axis at the right, from 0 to 1; each axis has its curves' colour
     then, `colours` of the left and of the right one
+    looked: an earlier step that the values beside the names are of; None where they are the newest
+    notes: wordings of what is said beside the title, the longest first
     key: equal for charts that look the same
     """
 
@@ -50,6 +52,8 @@ class Chart:
     axis: str = ""
     right: tuple[tuple[float, str], ...] = ()
     colours: tuple[str, str] = ("muted", "muted")
+    looked: int | None = None
+    notes: tuple[str, ...] = ()
     key: tuple = ()
 
 

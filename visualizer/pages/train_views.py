@@ -146,7 +146,8 @@ class TrainingPart(QWidget):
             lab_words.facts(training),
             lab_words.pace(training),
         )
-        for chart, shown in zip(self.charts, lab_charts.charts(training), strict=True):
+        drawn = lab_charts.charts(training, lab_charts.looked_step(lab))
+        for chart, shown in zip(self.charts, drawn, strict=True):
             chart.set_chart(shown)
         self.film.draw(state)
         self.glass.setEnabled(step_actions.paused_training(state) is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,8 @@ from visualizer.widgets.glossary_link import Links
 
 # So many points to a column of pixels are no longer painted one by one.
 DENSE = 1.2
+# Marks of what is cut off are so far from each other at least, in parts of the font's size.
+CLOSEST = 0.5
 
 
 class LabChart(Canvas):
@@ -36,7 +39,7 @@ class LabChart(Canvas):
             return
         self.chart = chart
         now = ", ".join(f"{line.label} {line.now}".strip() for line in chart.lines)
-        self.describe(chart.title, now)
+        self.describe(chart.title, " · ".join([*chart.notes[:1], now]))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -87,9 +90,13 @@ class LabChart(Canvas):
         write(painter, head, chart.title, self.face(bold=True), theme.text, LEFT)
         self.links.clear()
         self.links.add(head, chart.title, self.face(bold=True))
+        self._draw_note(painter, chart)
         self._draw_grid(painter, chart)
+        if chart.looked is not None:
+            self._draw_looked(painter, chart, chart.looked)
         for line in chart.lines:
             self._draw_line(painter, line)
+        self._draw_cut(painter)
         plot = self.plot_rect()
         if chart.here:
             x = self.snap(plot.left() + chart.here / max(chart.last, 1) * plot.width()) + 0.5
@@ -101,6 +108,64 @@ class LabChart(Canvas):
         if self._pointed is not None:
             self._draw_pointed(painter, chart)
         self.links.underline(painter)
+
+    def cut_places(self) -> list[QPointF]:
+        """Where a curve of the left axis goes on above it, not closer than marks can stand."""
+        chart, plot = self.chart, self.plot_rect()
+        assert chart is not None
+        found: list[QPointF] = []
+        for line in chart.lines:
+            if line.most is None:
+                y = np.asarray(line.y, np.float64)
+                above = np.asarray(line.x, np.float64)[np.isfinite(y) & (y > chart.high)]
+                for x in (plot.left() + above / max(chart.last, 1) * plot.width()).tolist():
+                    if not found or abs(x - found[-1].x()) > CLOSEST * self.em:
+                        found.append(QPointF(x, plot.top()))
+        return found
+
+    def _draw_cut(self, painter: QPainter) -> None:
+        """A small arrow upwards wherever the axis cuts a curve off."""
+        em, chart = self.em, self.chart
+        assert chart is not None
+        colour = getattr(self.theme, chart.colours[0])
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colour))
+        for at in self.cut_places():
+            foot, wide = at.y() - 0.1 * em, 0.24 * em
+            painter.drawPolygon(
+                [
+                    QPointF(at.x() - wide, foot),
+                    QPointF(at.x(), foot - 0.36 * em),
+                    QPointF(at.x() + wide, foot),
+                ]
+            )
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _draw_note(self, painter: QPainter, chart: Chart) -> None:
+        """Beside the title what is to be known of the values, in as many words as have room."""
+        em, small = self.em, self.face(0.76)
+        left = 2.0 * em + self.face(bold=True).width(chart.title)
+        right = self.width() - 1.0 * em
+        text = next((text for text in chart.notes if small.width(text) <= right - left), "")
+        if text:
+            place = QRectF(left, 0.55 * em, right - left, 1.5 * em)
+            write(painter, place, text, small, self.theme.muted, RIGHT)
+
+    def _draw_looked(self, painter: QPainter, chart: Chart, step: int) -> None:
+        """A quiet line at the step that is looked at, with its number below."""
+        em, plot, small = self.em, self.plot_rect(), self.face(0.76)
+        x = self.snap(plot.left() + step / max(chart.last, 1) * plot.width()) + 0.5
+        painter.setPen(QPen(QColor(self.theme.muted), 1.0))
+        painter.drawLine(QPointF(x, plot.top() - 0.3 * em), QPointF(x, plot.bottom() + 0.3 * em))
+        text = f"{step:,}"
+        # between the numbers at the ends of the axis
+        wide = small.width(text)
+        least = plot.left() + small.width("0") + 0.5 * em
+        most = plot.right() - small.width(f"{chart.last:,}") - 0.5 * em - wide
+        if step and least <= most:
+            left = min(max(x - wide / 2, least), most)
+            place = QRectF(left, plot.bottom() + 0.2 * em, wide, 1.2 * em)
+            write(painter, place, text, small, self.theme.text, LEFT)
 
     def _draw_grid(self, painter: QPainter, chart: Chart) -> None:
         em, theme, plot, small = self.em, self.theme, self.plot_rect(), self.face(0.76)
@@ -169,10 +234,8 @@ class LabChart(Canvas):
         )
         if used > room:
             small, dash, gap = self.face(0.76), 0.5 * em, 0.5 * em
-            # a faint curve has its colour from another one, and can do without a name
-            for some in (chart.lines, tuple(line for line in chart.lines if not line.faint)):
-                lines = some
-                texts = [f"{line.brief or line.label} {line.now}".rstrip() for line in lines]
+            for wording in shorter_legends(chart.lines):
+                lines, texts = wording
                 used = sum(map(small.width, texts)) + len(texts) * (dash + 0.8 * em) - gap
                 if used <= room:
                     break
@@ -217,11 +280,35 @@ class LabChart(Canvas):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         plot, x = self.plot_rect(), event.position().x()
         self._pointed = x if plot.left() <= x <= plot.right() else None
+        # a narrow chart has no room for it beside the title
+        chart, near = self.chart, abs(event.position().y() - plot.top()) < self.em
+        marked = near and chart is not None and bool(self.cut_places())
+        self.setToolTip(chart.notes[0] if marked and chart is not None else "")
         self.update()
 
     def leaveEvent(self, event: object) -> None:
         self._pointed = None
         self.update()
+
+
+def shorter_legends(
+    lines: tuple[ChartLine, ...],
+) -> Iterator[tuple[tuple[ChartLine, ...], list[str]]]:
+    """Ever shorter wordings of a legend: the names of the last curves become brief first.
+
+    A faint curve has its colour from another one, and can do without a name.
+    """
+    named = tuple(line for line in lines if not line.faint)
+    # the first name says over how many steps a mean is taken: it stays as long as it can
+    whole = [(some, n) for some in (lines, named) for n in _cuts(some)]
+    for some, n in (*whole, (lines, 0), (named, 0)):
+        names = [line.label if at < n else line.brief or line.label for at, line in enumerate(some)]
+        yield some, [f"{name} {line.now}".rstrip() for name, line in zip(names, some, strict=True)]
+
+
+def _cuts(lines: tuple[ChartLine, ...]) -> range:
+    """How many names are whole: all of them, down to those up to the first that is not faint."""
+    return range(len(lines), sum(line.faint for line in lines), -1)
 
 
 def mixed(colour: QColor, ground: QColor, share: float) -> QColor:
