@@ -35,10 +35,16 @@ class DivergedError(ValueError):
 
 
 class Guard:
-    """Judges every step before its update, and keeps the last good parameters."""
+    """Judges every step before its update, and keeps the last good parameters.
 
-    def __init__(self, parameters: Mapping[str, Array], n_target_tokens: int) -> None:
+    learning_rate: the one that was set, which warm-up leads to; that of a step may be another
+    """
+
+    def __init__(
+        self, parameters: Mapping[str, Array], n_target_tokens: int, learning_rate: float
+    ) -> None:
         self._parameters = parameters
+        self._learning_rate = learning_rate
         self._guessing = math.log(max(2, n_target_tokens))
         self._good = {name: value.copy() for name, value in parameters.items()}
         self.good_step = 0
@@ -107,9 +113,11 @@ class Guard:
             value[...] = self._good[name]
         is_fast = learning_rate > FASTEST_USUAL
         advice = "a smaller one, such as 0.001," if is_fast else "a smaller one or a longer warm-up"
+        is_other = learning_rate != self._learning_rate
+        set_to = f" (set to {self._learning_rate:g})" if is_other else ""
         raise DivergedError(
-            f"training stopped: {found}; the learning rate was {learning_rate:.3g}, {advice} "
-            f"usually helps; the model is as it was after step {self.good_step}",
+            f"training stopped: {found}; the learning rate was {learning_rate:.3g}{set_to}, "
+            f"{advice} usually helps; the model is as it was after step {self.good_step}",
             step,
             self.good_step,
         )

@@ -80,6 +80,11 @@ class HeldOut:
 
     def measure(self, step: int) -> Evaluation:
         """The model as it is now; its parameters and the random streams of training stay."""
+        # a model that has run away is measured as it is
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._measure(step)
+
+    def _measure(self, step: int) -> Evaluation:
         outputs = self._outputs()
         hits = [out == list(e.target) for out, e in zip(outputs, self._decoded, strict=True)]
         shown = tuple(

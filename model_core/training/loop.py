@@ -149,7 +149,7 @@ class Trainer:
         self._order, self._noise = (np.random.default_rng(stream) for stream in streams)
         self._runner = Runner(model.config, model.parameters, model.dtype, recipe.dropout)
         self._adam = Adam(recipe.learning_rate, recipe.beta1, recipe.beta2, recipe.epsilon)
-        self._guard = Guard(model.parameters, model.config.tgt_vocab_size)
+        self._guard = Guard(model.parameters, model.config.tgt_vocab_size, recipe.learning_rate)
         self._arena = Arena(self._runner)
         self._held_out: HeldOut | None = None
         self._evaluate_every = 0

@@ -293,6 +293,31 @@ def test_a_learning_rate_far_too_high_is_stopped_with_advice(pairs: Path) -> Non
     assert all(np.isfinite(value).all() for value in run.model.parameters.values())
 
 
+@pytest.mark.parametrize(
+    ("warmup", "told"),
+    # the rate of step 3 is 3 hundredths of the one that was set
+    [(100, r"the learning rate was 3e\+07 \(set to 1e\+09\), a"), (1, "the learning rate was ")],
+)
+def test_who_set_a_rate_is_told_of_it_where_warm_up_has_not_reached_it(
+    pairs: Path, warmup: int, told: str
+) -> None:
+    run = begin(pairs, steps=300, learning_rate=1e9, warmup_steps=warmup)
+    for _ in range(2 if warmup > 1 else 0):
+        run.advance()
+    run.model.parameters["output.W"][0, 0] = np.nan
+    with pytest.raises(DivergedError, match=told) as caught:
+        run.advance()
+    assert ("(set to" in str(caught.value)) == (warmup > 1)
+
+
+def test_a_model_that_has_run_away_is_measured_without_a_warning_of_numpy(pairs: Path) -> None:
+    # warnings are errors here
+    run = begin(pairs, steps=1, learning_rate=1e12, warmup_steps=0)
+    run.advance()
+    assert run.is_finished and not run.trainer.evaluate().exact
+    run.card()
+
+
 def test_a_model_that_forgets_what_it_had_learned_is_stopped(pairs: Path) -> None:
     run = begin(pairs, steps=3000, learning_rate=0.01)
     for progress in run:

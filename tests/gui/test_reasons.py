@@ -149,6 +149,14 @@ def test_a_sentence_inside_a_sentence_is_translated_and_its_seam_is_not_the_oute
     )
 
 
+def test_the_rate_that_was_set_is_told_beside_the_one_that_warm_up_had_reached():
+    said = reasons.translated(
+        "training stopped: the loss of step 3 is nan; the learning rate was 3e+07 (set to 1e+09), "
+        "a smaller one, such as 0.001, usually helps; the model is as it was after step 0"
+    )
+    assert "第 3 步的损失为 nan；当时的学习率为 3e+07（设定值为 1e+09），" in said
+
+
 @pytest.mark.parametrize(
     "sentence",
     [
