@@ -8,6 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from model_core.training.text_files import Line
@@ -25,10 +26,12 @@ SPOKEN = {"\\t": "\t", "tab": "\t", "TAB": "\t", "comma": ",", "semicolon": ";",
 SOURCE_NAMES = (
     *("source", "src", "input", "question", "english", "en", "from", "x", "prompt"),
     *("sentence", "original", "text"),
+    *("源", "源文", "源语言", "原文", "英文", "英语"),
 )
 TARGET_NAMES = (
     *("target", "tgt", "output", "answer", "chinese", "zh", "to", "y", "reply"),
     *("translation", "french", "fr", "response", "german", "de", "label"),
+    *("目标", "目标语言", "译文", "翻译", "中文", "汉语"),
 )
 # A file is of a format when this share of its first lines is.
 ENOUGH = 0.9
@@ -183,17 +186,29 @@ def _plain(name: str) -> str:
     return name.strip().lower().rsplit(".", 1)[-1]
 
 
-def guess_columns(names: Sequence[str]) -> tuple[int, int, bool]:
-    """The places of source and target among named columns, and whether the names say so."""
+def is_running(cells: Sequence[str]) -> bool:
+    """Whether the cells of a column are numbers that rise from row to row."""
+    if len(cells) < 2 or not all(cell.strip().isdecimal() for cell in cells):
+        return False
+    # longer ones are no numbers of rows, and slow to read
+    numbers = [int(cell.strip()[:LONGEST_NAME]) for cell in cells]
+    return all(one < next for one, next in pairwise(numbers))
+
+
+def guess_columns(names: Sequence[str], places: Sequence[int]) -> tuple[int, int, bool]:
+    """The places of source and target among named columns, and whether the names say so.
+
+    places: of the columns that may be taken where no name says so, two at least
+    """
     plain = [_plain(name) for name in names]
     source = next((plain.index(name) for name in SOURCE_NAMES if name in plain), None)
     target = next((plain.index(name) for name in TARGET_NAMES if name in plain), None)
     if source is not None and target is not None:
         return source, target, True
     if source is None:
-        source = 0 if target != 0 else 1
+        source = next(place for place in places if place != target)
     if target is None:
-        target = next(i for i in range(len(plain) + 1) if i != source)
+        target = next(place for place in places if place != source)
     return source, target, False
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -17,6 +18,7 @@ from model_core.training.data_formats import (
     guess_columns,
     guess_format,
     is_header,
+    is_running,
     is_unlike,
     meant_separator,
     names_columns,
@@ -26,6 +28,7 @@ from model_core.training.data_formats import (
 from model_core.training.text_files import (
     A_PAIR_FILE,
     FEW,
+    SEARCHED_BYTES,
     DataFileError,
     FoundEncoding,
     Line,
@@ -72,8 +75,9 @@ class Look(msgspec.Struct, frozen=True):
     """What a file looks like, for a person to agree to or change.
 
     columns: names, or "1", "2", … where there are none; source and target are two of them
-    rows: the first few, as (source, target); sure: whether the file or the reading says so; a
-    header that is not sure is a line that is unlike those after it
+    rows: the first few, as (source, target), those with letters beyond ASCII in front where the
+    bytes leave the encoding open; sure: whether the file or the reading says so; a header that is
+    not sure is a line that is unlike those after it
     """
 
     path: str
@@ -111,6 +115,9 @@ class Look(msgspec.Struct, frozen=True):
         )
 
 
+TwoTexts = tuple[str, str]
+
+
 class Columns(NamedTuple):
     """Which cells of a row are source and target; names count where the cells have them."""
 
@@ -118,7 +125,7 @@ class Columns(NamedTuple):
     source: int
     target: int
 
-    def texts(self, row: Row) -> tuple[str, str] | None:
+    def texts(self, row: Row) -> TwoTexts | None:
         """Both texts, None where the row does not have them."""
         if row.named is not None:
             source, target = self.names[self.source], self.names[self.target]
@@ -128,6 +135,15 @@ class Columns(NamedTuple):
         if max(self.source, self.target) >= len(row.cells):
             return None
         return row.cells[self.source], row.cells[self.target]
+
+
+class Taken(NamedTuple):
+    """How the lines of a file are taken apart."""
+
+    encoding: str
+    format: Format
+    separator: str
+    columns: Columns
 
 
 def look(path: PathLike, reading: Reading = Reading()) -> Look:  # noqa: B008 (immutable)
@@ -146,7 +162,10 @@ def look(path: PathLike, reading: Reading = Reading()) -> Look:  # noqa: B008 (i
     header, header_is_sure = _header(reading, format, rows)
     columns, sure = _columns(path, reading, rows, header, (lines, separator))
     body = rows[int(header and format != "jsonl") :]
-    texts = [columns.texts(row) for row in body]
+    shown = [pair for row in body if (pair := columns.texts(row)) is not None]
+    if _is_in_doubt(path, reading, encoding):
+        taken = Taken(encoding.name, format, separator, columns)
+        shown = _telling(path, taken, shown)
     named = any(row.named is not None for row in rows)
     width = len(columns.names) if named else usual_width([row.cells for row in body])
     stream, size = open_text(path)
@@ -164,7 +183,7 @@ def look(path: PathLike, reading: Reading = Reading()) -> Look:  # noqa: B008 (i
         source=columns.names[columns.source],
         target=columns.names[columns.target],
         columns_are_sure=sure,
-        rows=tuple([pair for pair in texts if pair is not None][:ROWS_SHOWN]),
+        rows=tuple(shown[:ROWS_SHOWN]),
         header_is_sure=header_is_sure,
         width=width,
     )
@@ -174,6 +193,38 @@ def _encoding(path: PathLike, reading: Reading) -> FoundEncoding:
     if reading.encoding is None:
         return find_encoding(path)
     return FoundEncoding(named_encoding(path, reading.encoding), True)
+
+
+def _is_in_doubt(path: PathLike, reading: Reading, encoding: FoundEncoding) -> bool:
+    """Whether the bytes fit several encodings, even where one of them was chosen meanwhile.
+
+    Who goes through the encodings to compare them sees the same pairs in each.
+    """
+    if reading.encoding is None:
+        return not encoding.is_sure
+    try:
+        return not find_encoding(path).is_sure
+    except DataFileError:
+        return False
+
+
+def _telling(path: PathLike, taken: Taken, pairs: list[TwoTexts]) -> list[TwoTexts]:
+    """The pairs with those in front that read differently in different encodings.
+
+    Where the first lines have none they are looked for as far as the encoding was.
+    """
+    foreign = [pair for pair in pairs if not "".join(pair).isascii()]
+    if not foreign:
+        with suppress(DataFileError):
+            lines = islice(lines_of(path, taken.encoding, SEARCHED_BYTES), LINES_LOOKED_AT, None)
+            told = (line for line in lines if line.text is not None and not line.text.isascii())
+            for row in rows_of(told, taken.format, taken.separator):
+                pair = None if row.fault else taken.columns.texts(row)
+                if pair is not None and not "".join(pair).isascii():
+                    foreign.append(pair)
+                if len(foreign) == ROWS_SHOWN:
+                    break
+    return foreign + [pair for pair in pairs if "".join(pair).isascii()]
 
 
 def check_few(path: PathLike, encoding: str, foreign: int, lines: int, first: int) -> None:
@@ -274,17 +325,32 @@ def _columns(
         names = tuple(str(i + 1) for i in range(max(len(row.cells) for row in rows)))
     if len(names) < 2:
         raise _without_pairs(path, *looked)
-    source, target, sure = guess_columns(names)
+    places = _places_of_texts(rows[int(header) :], names)
+    source, target, sure = guess_columns(names, places)
     if reading.source:
         source = _place(path, reading.source, names)
-        target = target if target != source else int(source == 0)
+        target = target if target != source else next(i for i in places if i != source)
     if reading.target:
         target = _place(path, reading.target, names)
-        source = source if reading.source or source != target else int(target == 0)
+        if source == target and not reading.source:
+            source = next(i for i in places if i != target)
     if source == target:
         raise DataFileError(path, "one column is source and target at once", "two columns")
     chosen = bool(reading.source and reading.target)
     return Columns(names, source, target), sure or chosen
+
+
+def _places_of_texts(rows: list[Row], names: tuple[str, ...]) -> list[int]:
+    """The columns that do not number the rows, or all where fewer than two are left."""
+
+    def cells(place: int, name: str) -> list[str]:
+        if any(row.named is not None for row in rows):
+            return [row.named[name] for row in rows if row.named and name in row.named]
+        return [row.cells[place] for row in rows if place < len(row.cells)]
+
+    every = range(len(names))
+    texts = [place for place in every if not is_running(cells(place, names[place]))]
+    return texts if len(texts) > 1 else list(every)
 
 
 def _place(path: PathLike, name: str, names: tuple[str, ...]) -> int:

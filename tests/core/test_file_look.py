@@ -136,7 +136,45 @@ def test_two_of_several_columns_have_to_be_chosen(tmp_path: Path) -> None:
     assert "--source-column" in caught.value.options
     assert read_pairs(path, Reading(source="Red", target="Blue"))[0] == [("a b", "c"), ("d", "e")]
     # what a person has looked at and agreed to is a choice
-    assert read_pairs(path, look(path).reading)[0][0] == ("1", "a b")
+    assert read_pairs(path, look(path).reading)[0][0] == ("a b", "c")
+
+
+@pytest.mark.parametrize(
+    ("header", "source", "target"),
+    [
+        ("编号,英文,备注,中文", "英文", "中文"),
+        ("编号,英语,备注,汉语", "英语", "汉语"),
+        ("编号,译文,备注,原文", "原文", "译文"),
+        ("目标,备注,源,编号", "源", "目标"),
+    ],
+)
+def test_columns_are_known_by_their_chinese_names(
+    tmp_path: Path, header: str, source: str, target: str
+) -> None:
+    rows = [",".join((f"{i}", s, "无", t)) for i, (s, t) in enumerate(WORDS * 3, 1)]
+    path = written(tmp_path, "\n".join([header, *rows]).encode("gb18030"), "p.csv")
+    looks = look(path)
+    assert (looks.source, looks.target) == (source, target)
+    assert looks.header and looks.header_is_sure and looks.columns_are_sure
+
+
+def test_a_column_of_running_numbers_is_not_taken_unasked(tmp_path: Path) -> None:
+    text = "id,Red,Blue\n8,a b,c\n9,d,e\n11,f,g\n"
+    looks = look(written(tmp_path, text, "p.csv"))
+    assert (looks.source, looks.target) == ("Red", "Blue")
+    looks = look(written(tmp_path, text, "p.csv"), Reading(source="Red"))
+    assert (looks.source, looks.target) == ("Red", "Blue")
+    looks = look(written(tmp_path, text, "p.csv"), Reading(target="Red"))
+    assert (looks.source, looks.target) == ("Blue", "Red")
+    assert look(written(tmp_path, text, "p.csv"), Reading(source="id")).source == "id"
+    # two columns are the two that are meant, and numbers that go up and down count nothing
+    path = written(tmp_path, "1\tone\n2\ttwo\n3\tthree\n")
+    assert (look(path).source, look(path).target) == ("1", "2")
+    path = written(tmp_path, "3\tthree\tdrei\n1\tone\teins\n2\ttwo\tzwei\n")
+    assert (look(path).source, look(path).target) == ("1", "2")
+    lines = [f'{{"nr": "{i}", "a": "s {i}", "b": "t {i}"}}' for i in range(5)]
+    looks = look(written(tmp_path, "\n".join(lines)))
+    assert (looks.source, looks.target) == ("a", "b")
 
 
 def test_a_few_lines_with_a_third_column_leave_nothing_open(tmp_path: Path) -> None:
@@ -180,6 +218,26 @@ def test_an_encoding_to_be_chosen_names_the_option(tmp_path: Path) -> None:
     with pytest.raises(UndecidedError) as caught:
         read_pairs(path)
     assert caught.value.options == "--encoding gb18030"
+
+
+@pytest.mark.parametrize("before", [30, 400])
+def test_lines_that_tell_encodings_apart_are_shown_while_it_is_in_doubt(
+    tmp_path: Path, before: int
+) -> None:
+    plain = [(f"plain {i}", f"text {i}") for i in range(before)]
+    text = "".join(f"{s}\t{t}\n" for s, t in [*plain, *WORDS, *plain])
+    looks = look(written(tmp_path, text.encode("gb18030")))
+    assert not looks.encoding_is_sure
+    assert list(looks.rows) == [*WORDS, *plain[:2]]
+    # in another one, chosen to compare, the same lines read otherwise
+    path = written(tmp_path, text.encode("gb18030"))
+    assert (
+        "我的狗吃".encode("gb18030").decode("cp1252")
+        == look(path, Reading(encoding="cp1252")).rows[0][1]
+    )
+    assert look(path, looks.reading).rows == looks.rows
+    # where the bytes leave no doubt the file is shown from its start on
+    assert list(look(written(tmp_path, text)).rows) == plain[:5]
 
 
 def test_a_link_to_itself_is_refused_in_a_sentence(tmp_path: Path) -> None:
