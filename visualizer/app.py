@@ -29,7 +29,7 @@ from visualizer.inquirer import Inquirer
 from visualizer.laboratory import Laboratory
 from visualizer.lenses.remarks import say_remarks, say_saved
 from visualizer.main_window import MainWindow
-from visualizer.pair_files import holds_pairs, offer_the_lab
+from visualizer.pair_files import FOR_THE_LAB, NEITHER, PAIR_ENDINGS, offer_the_lab, pairs_in
 from visualizer.preparation import Preparation
 from visualizer.settings import PREFERENCES, Last, Settings, default_path
 from visualizer.state import AS_IT_IS, Choices, ModelEntry, Run, ViewState
@@ -229,13 +229,15 @@ class Session(QObject):
             self.open(self._fallback)
             return
         self.store.dispatch(_fail_to_open)
-        if isinstance(self._asked_for, Path) and holds_pairs(self._asked_for):
-            self.store.dispatch(offer_the_lab, self._asked_for)
+        found = pairs_in(self._asked_for) if isinstance(self._asked_for, Path) else ""
+        if isinstance(self._asked_for, Path) and found in FOR_THE_LAB:
+            self.store.dispatch(offer_the_lab, self._asked_for, found)
             return
         details = details.removeprefix(f"{name}: ") or str(self._asked_for)
-        self.store.dispatch(
-            actions.show_notice, "error.open", "error", details, file=name, reason=reason
-        )
+        key, values = "error.open", {"file": name, "reason": reason}
+        if found == "nothing":
+            key, values = NEITHER, values | {"endings": " ".join(PAIR_ENDINGS)}
+        self.store.dispatch(actions.show_notice, key, "error", details, **values)
 
     def _on_saved(self, saved: Saved) -> None:
         self.store.dispatch(actions.note_saved, saved.path)

@@ -22,7 +22,8 @@ def formats() -> dict[str, str]:
 def ask_for_path(parent: QWidget, folder: Path | None = None) -> Path | None:
     """The file that the user picks to open, looked for in the folder at first."""
     known = " ".join(f"*{ending}" for ending in formats())
-    filters = f"{tr('ui.open.filter')} ({known});;{tr('ui.open.all')} (*)"
+    # what is no model but holds pairs is offered to the lab
+    filters = f"{tr('ui.open.filter')} ({known});;{_filters_of_pairs()}"
     name, _ = QFileDialog.getOpenFileName(parent, tr("ui.open.title"), str(folder or ""), filters)
     return Path(name) if name else None
 
@@ -58,10 +59,14 @@ def ask_for_arrays(parent: QWidget, suggestion: Path) -> Path | None:
 
 def ask_for_pairs(parent: QWidget) -> Path | None:
     """The file of pairs that the user picks to train on."""
-    known = " ".join(f"*{ending}" for ending in PAIR_ENDINGS)
-    filters = f"{tr('lab.file.filter')} ({known});;{tr('ui.open.all')} (*)"
-    name, _ = QFileDialog.getOpenFileName(parent, tr("lab.file.pick_title"), "", filters)
+    title = tr("lab.file.pick_title")
+    name, _ = QFileDialog.getOpenFileName(parent, title, "", _filters_of_pairs())
     return Path(name) if name else None
+
+
+def _filters_of_pairs() -> str:
+    known = " ".join(f"*{ending}" for ending in PAIR_ENDINGS)
+    return f"{tr('lab.file.filter')} ({known});;{tr('ui.open.all')} (*)"
 
 
 def ask_for_table(parent: QWidget, suggestion: Path) -> Path | None:

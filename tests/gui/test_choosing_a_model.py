@@ -81,3 +81,4 @@ def test_the_dialog_offers_all_formats_at_once(live, monkeypatch):  # noqa: F811
     )
     assert dialogs.ask_for_path(live.window) is None
     assert asked[0].split(";;")[0].endswith("(*.safetensors *.json *.npz)")
+    assert asked[0].split(";;")[1] == "Pairs of sentences (*.tsv *.csv *.jsonl *.txt)"

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tests.gui.lab_bench import PAIRS
 from tests.gui.live_window import WAIT
 from visualizer import actions
-from visualizer.pair_files import goes_to_lab, holds_pairs
+from visualizer.pair_files import LOOKED_AT, goes_to_lab, pairs_in
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 COPY = Qt.DropAction.CopyAction
@@ -98,18 +98,57 @@ def test_pairs_that_are_opened_are_offered_to_the_lab(live, qtbot, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "pairs"),
+    ("name", "data", "found"),
     [
-        ("list", b"a\tb\nc\td\n", True),
-        ("lines", b'{"a": "b"}\n{"a": "c"}\n', True),
-        ("notes.md", b"# A title: with a colon\nand a line, with a comma\n", False),
-        ("broken.json", b'{"a": 1,\n"b": 2,\n', False),
-        ("binary.txt", bytes(range(256)), False),
-        ("empty.tsv", b"", False),
+        ("list", b"a\tb\nc\td\n", "pairs"),
+        ("lines", b'{"a": "b", "c": "d"}\n{"a": "c", "c": "e"}\n', "pairs"),
+        ("notes.md", b"# A title: with a colon\nand a line, with a comma\n", ""),
+        ("broken.json", b'{"a": 1,\n"b": 2,\n', ""),
+        ("one.tsv", b"a\tb\n", "pairs"),
+        ("wide.tsv", "a\tb\nc\td\n".encode("utf-16"), "pairs"),
+        ("header.csv", b"source,target\na,b\n", "pairs"),
+        # named like pairs, but nothing shows that they are some
+        ("onecol.tsv", b"a\nb\nc\n", "maybe"),
+        ("half.tsv", b"a\t\nb\t\nc\t\n", "maybe"),
+        ("counts.jsonl", b'{"n": 1}\n{"n": 2}\n', "maybe"),
+        ("prose.txt", b"Well, now.\nYes, and no.\n", "maybe"),
+        ("line.txt", b"x" * (3 * LOOKED_AT), "maybe"),
+        ("binary.txt", bytes(range(256)), "nothing"),
+        ("empty.tsv", b"", "nothing"),
+        ("blank.tsv", b" \n\n", "nothing"),
+        ("sparse.csv", bytes(3 * LOOKED_AT), "nothing"),
+        ("empty.dat", b"", ""),
     ],
 )
-def test_only_what_looks_like_pairs_is_offered(tmp_path, name, data, pairs):
+def test_pairs_are_spoken_of_only_where_a_look_has_found_them(tmp_path, name, data, found):
     path = tmp_path / name
     path.write_bytes(data)
-    assert holds_pairs(path) is pairs
-    assert not holds_pairs(tmp_path / "missing.tsv")
+    assert pairs_in(path) == found
+    assert pairs_in(tmp_path / "missing.tsv") == ""
+
+
+def opened(live, qtbot, path: Path) -> str:
+    live.chosen = path
+    live.window.browse()
+    qtbot.waitUntil(lambda: live.state.notice is not None, timeout=WAIT)
+    return live.window.notice.bar.sentence.text()
+
+
+def test_what_may_be_pairs_is_offered_without_a_claim(live, qtbot, tmp_path):
+    path = tmp_path / "onecol.tsv"
+    path.write_text("a\nb\nc\n", encoding="utf-8")
+    said = opened(live, qtbot, path)
+    assert "is no model" in said and "may hold pairs" in said
+    shown = [button for button in live.window.notice.bar.answers if button.isVisible()]
+    assert [button.text() for button in shown] == ["Take it there"]
+    shown[0].click()
+    assert live.state.page == "train" and live.state.lab.file.path == str(path)
+
+
+@pytest.mark.parametrize("size", [0, 5000])
+def test_of_an_empty_file_of_pairs_both_kinds_of_files_are_named(live, qtbot, tmp_path, size):
+    path = tmp_path / "empty.tsv"
+    path.write_bytes(bytes(size))
+    said = opened(live, qtbot, path)
+    assert "checkpoint" in said and "pairs of sentences" in said and ".tsv" in said
+    assert not any(button.isVisible() for button in live.window.notice.bar.answers)

@@ -21,7 +21,7 @@ ANSWERS = {
     UNFINISHED: ("lab.unfinished.resume", "lab.unfinished.discard"),
     SEVERAL: ("lab.unfinished.resume", "lab.unfinished.show"),
     FAILED_BUT_SAVED: ("lab.unfinished.resume",),
-    FOR_THE_LAB: ("lab.take_there",),
+    **dict.fromkeys(FOR_THE_LAB.values(), ("lab.take_there",)),
 }
 
 
