@@ -178,7 +178,7 @@ def test_the_headings_say_of_which_step_the_tables_are(qtbot, bench):
     for shown, said in ((10, ("step 8", "step 10")), (0, ("step 8", "step 1"))):
         part.draw(bench.store.dispatch(lab_orders.show_step, shown))
         for table, step in zip((part.samples[0], part.norms[0]), said, strict=True):
-            assert table.accessibleName().split(", ")[0].endswith(f" · {step}")
+            assert table.accessibleName().split(", ")[0].startswith(f"{step} · ")
 
 
 def examples(count: int) -> tuple[Sample, ...]:

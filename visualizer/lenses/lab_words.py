@@ -312,7 +312,7 @@ def samples(evaluation: Evaluation | None) -> tuple[Sample, ...]:
 
 
 def at_step(words: str, step: int | None) -> str:
-    """The heading of a column, with the step that a table is of."""
+    """The heading of a column behind the step that a table is of, which is never to be cut."""
     if step is None:
         return words
-    return f"{words} · {tr('lab.film.step', n=f'{step:,}')}"
+    return f"{tr('lab.film.step', n=f'{step:,}')} · {words}"

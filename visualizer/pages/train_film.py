@@ -142,7 +142,8 @@ class FilmPart(QWidget):
     def _made_tables(self, number: int) -> QWidget:
         both = QWidget(self)
         row = QHBoxLayout(both)
-        row.setContentsMargins(0, round(0.2 * self.em), 0, 0)
+        self._table_margin = round(0.2 * self.em)
+        row.setContentsMargins(0, self._table_margin, 0, 0)
         row.setSpacing(round(2 * self.em))
         # where they have the page to themselves there are examples enough to fill it
         row.addWidget(self.samples[number], 1 if number else 3)
@@ -162,13 +163,14 @@ class FilmPart(QWidget):
         self.scrubber.describe(tr("lab.film.scrubber"))
 
     def _fit_tables(self) -> None:
-        """The tables are below the film where it leaves them room; it takes no more than it needs
-        then.
+        """The tables are below the film where it can leave them room: what it does not need, then
+        some of its frames' height.
         """
-        wished = round(self.strip.wished_height())
-        spare = self.film.height() - wished - round(0.6 * self.em)
-        roomy = spare >= (LEAST_LINES + 1) * LINE * self.em
+        needed = (LEAST_LINES + 1) * LINE * self.em + self._table_margin
+        spare = self.film.height() - round(0.6 * self.em) - math.ceil(needed)
+        roomy = spare >= self.strip.least_height()
         self.below.setVisible(roomy)
+        wished = min(round(self.strip.wished_height()), spare)
         self.strip.setMaximumHeight(wished if roomy else WITHOUT_LIMIT)
 
     def draw(self, state: ViewState) -> None:
@@ -219,7 +221,11 @@ class FilmPart(QWidget):
         self.strip.set_frames(frames, self._waiting(lab))
         shown = lab_words.detail(lab)
         self.detail.set_detail(shown)
-        self.detail.setVisible(shown is not None)
+        if self.detail.isHidden() == (shown is not None):
+            self.detail.setVisible(shown is not None)
+            # the strip is wider or narrower than before, and its frames are higher or lower
+            self.film.layout().activate()
+            self._fit_tables()
 
     def _waiting(self, lab: Lab) -> str:
         training = lab.training

@@ -117,8 +117,19 @@ class TrainingPart(QWidget):
         ):
             button.setText(tr(f"lab.command.{name}"))
             button.setToolTip(tr(f"lab.command.{name}.tip"))
+        self._widen_pause()
         self._shorten()
         self.film.retranslate()
+
+    def _widen_pause(self) -> None:
+        """As wide with either of its words: the buttons behind it stay where they are."""
+        shown, widths = self.pause.text(), []
+        self.pause.setMinimumWidth(0)
+        for name in ("pause", "resume"):
+            self.pause.setText(tr(f"lab.command.{name}"))
+            widths.append(self.pause.sizeHint().width())
+        self.pause.setText(shown)
+        self.pause.setMinimumWidth(max(widths))
 
     def _shorten(self) -> None:
         """The words of the commands that go with the width."""
@@ -150,7 +161,7 @@ class TrainingPart(QWidget):
         for chart, shown in zip(self.charts, drawn, strict=True):
             chart.set_chart(shown)
         self.film.draw(state)
-        self.glass.setEnabled(step_actions.paused_training(state) is not None)
+        self._draw_glass(training, step_actions.paused_training(state) is not None)
         self._draw_commands(lab, training, state.notice)
         told = lab_words.line_below(training)
         self.line.set_wordings(told, lab_words.line_below(training, short=True))
@@ -185,7 +196,6 @@ class TrainingPart(QWidget):
             self.pause.setToolTip(tr("lab.command.pause.tip"))
             self.pause.setEnabled(going)
         self.batch.setEnabled(going)
-        self.glass.setVisible(paused)
         unkept = lab_orders.is_unkept(training)
         key = "lab.command.keep" if unkept else "lab.command.stop"
         self.stop.setText(tr(key))
@@ -194,6 +204,18 @@ class TrainingPart(QWidget):
         self.anew.setToolTip(tr(f"lab.command.anew.tip{'.over' if over else ''}"))
         self.check.setEnabled(bool(training.snapshots))
         self.export.setEnabled(bool(len(training.steps)))
+
+    def _draw_glass(self, training: Training, can_look: bool) -> None:
+        """It keeps its place while it cannot be pressed: no other button moves, and it says why."""
+        self.glass.setEnabled(can_look)
+        why = (
+            ".over"
+            if training.is_over
+            else ".unsaved"
+            if training.status == "paused"
+            else ".running"
+        )
+        self.glass.setToolTip(tr(f"lab.command.glass.tip{'' if can_look else why}"))
 
     # What the user does.
 

@@ -25,8 +25,9 @@ from visualizer.widgets.verdict import draw_verdict
 # In parts of the font's size: the least width of a frame, the room between two.
 LEAST_FRAME, GAP = 6.6, 1.2
 FEWEST, MOST = 4, 9
-# What stands above a frame and below it; how many times as wide as high it is at most.
-ABOVE, BELOW, WIDEST = 1.9, 3.1, 2.2
+# What stands above a frame and below it; how many times as wide as high it is at most, and how many
+# where something else wants the room.
+ABOVE, BELOW, WIDEST, FLAT = 1.9, 3.1, 2.2, 1.6
 
 
 class FilmStrip(PointedCanvas):
@@ -70,9 +71,15 @@ class FilmStrip(PointedCanvas):
 
     def wished_height(self) -> float:
         """With as many frames as there is room for, each as high as wide."""
+        return (ABOVE + BELOW) * self.em + self._frame_width()
+
+    def least_height(self) -> float:
+        """The same with frames as flat as they are made for what lies below them."""
+        return (ABOVE + BELOW) * self.em + self._frame_width() / FLAT
+
+    def _frame_width(self) -> float:
         em, count = self.em, self.room_for()
-        wide = (self.width() - (count - 1) * GAP * em - 0.8 * em) / count
-        return (ABOVE + BELOW) * em + wide
+        return (self.width() - (count - 1) * GAP * em - 0.8 * em) / count
 
     def relayout(self) -> None:
         if self._count != self.room_for():
@@ -123,8 +130,12 @@ class FilmStrip(PointedCanvas):
             draw_verdict(painter, middle, em, frame.is_right, theme)
             head.setWidth(rect.width() - 0.9 * em)
         colour = theme.accent if frame.chosen else theme.muted
+        face = self.face(bold=frame.chosen or bool(frame.mark))
         title = f"{frame.title}  {frame.mark}".rstrip()
-        write(painter, head, title, self.face(bold=frame.chosen or bool(frame.mark)), colour, LEFT)
+        if face.width(title) > head.width():
+            # a number that is cut would be read as another one
+            title = f"{frame.step:,}  {frame.mark}".rstrip()
+        write(painter, head, title, face, colour, LEFT)
         if not frame.is_known:
             box(painter, rect, theme.sunken, theme.border)
             return

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from visualizer import fonts
 from visualizer.lenses.lab_picture import NormBar, Sample
-from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, Face, box, write
 from visualizer.widgets.verdict import draw_verdict
 
 LINE = 1.45
@@ -160,7 +160,10 @@ class NormTable(Lines):
     ) -> None:
         em, small = self.em, self.face(fonts.SMALL)
         top, height = number * LINE * em, LINE * em
-        write(painter, QRectF(0, top, self.content(), height), label, small, colour, LEFT)
+        wide = max(self.content() - sum(widths) - 0.9 * em * len(widths), 0.0)
+        room = QRectF(0, top, wide, height)
+        label = whole_head(label, room.width(), small) if number == 0 else label
+        write(painter, room, label, small, colour, LEFT)
         right = self.content()
         for text, wide in zip(reversed(texts), reversed(widths), strict=True):
             room = QRectF(right - wide, top, wide, height)
@@ -184,6 +187,16 @@ class NormTable(Lines):
                 share = (math.log(value) - low) / (high - low)
                 rect = QRectF(room.left(), y, share * room.width(), thick)
                 box(painter, rect, colour, None, 0.1 * em)
+
+
+def whole_head(head: str, room: float, face: Face) -> str:
+    """As many of a heading's parts as there is room for, from the first on, each of them whole: the
+    first is a step, and a number that is cut would be read as another one.
+    """
+    parts = head.split(" · ")
+    while len(parts) > 1 and face.width(" · ".join(parts)) > room:
+        parts.pop()
+    return " · ".join(parts)
 
 
 def shared(wished: list[float], room: float) -> list[float]:
@@ -282,6 +295,7 @@ class SampleTable(Lines):
         for number, (text, wide) in enumerate(zip(texts, widths, strict=True)):
             colour = theme.muted if right is None else last if number == 2 else theme.text
             rect = QRectF(x, top, wide - 0.5 * em, LINE * em)
+            text = whole_head(text, rect.width(), small) if right is None else text
             write(painter, rect, text or "–", small, colour, LEFT)
             x += wide
         if right is not None and self._margin:
