@@ -39,6 +39,7 @@ from visualizer.i18n import tr
 from visualizer.kept_models import kept_folder, place_to_open_from
 from visualizer.pair_files import goes_to_lab
 from visualizer.panels.base import COLOURS
+from visualizer.qt_words import translate_qt
 from visualizer.state import SCALES, ViewState, reads_matrix
 from visualizer.store import Store
 from visualizer.stylesheet import stylesheet
@@ -182,6 +183,7 @@ class MainWindow(QWidget):
         i18n.set_language(state.language)
         theme = theme_of(state)
         app = QApplication.instance()
+        translate_qt(app, state.language)
         sheet = stylesheet(theme, fonts.em(app.font()))
         if app.styleSheet() != sheet:
             app.setPalette(qpalette(theme))

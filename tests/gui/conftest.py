@@ -6,11 +6,12 @@ import pytest
 
 from tests.gui.lab_bench import bench, lab_window  # noqa: F401 (fixtures)
 from visualizer import i18n
+from visualizer.qt_words import translate_qt
 
 
 @pytest.fixture(autouse=True)
 def no_trace_is_left(qapp):
-    """Delete the windows that a test made, and put back font and style of the program.
+    """Delete the windows that a test made, and put back font, style and words of the program.
 
     A change of the look would restyle all windows that are left, and the next test would measure
     its texts in the type of this one.
@@ -27,6 +28,7 @@ def no_trace_is_left(qapp):
         qapp.setStyleSheet(style)
     if qapp.font() != font:
         qapp.setFont(font)
+    translate_qt(qapp, "en")
 
 
 @pytest.fixture(autouse=True)
