@@ -16,7 +16,7 @@ import numpy as np
 
 from model_core.checkpoints import strict_json
 from model_core.checkpoints.errors import CheckpointError, quoted
-from model_core.checkpoints.sniffing import HEAD_LENGTH, looks_like, open_regular
+from model_core.checkpoints.sniffing import A_FILE, HEAD_LENGTH, looks_like, open_regular
 
 Array = np.ndarray[Any, Any]
 PathLike = str | os.PathLike[str]
@@ -160,6 +160,9 @@ def _read_header(stream: BinaryIO, size: int, path: PathLike) -> tuple[dict[str,
         raise CheckpointError(path, f"has {size} bytes", "a safetensors file of at least 10")
     length = int.from_bytes(head[:8], "little")
     if length > size - 8:
+        if head[8:9] != b"{":
+            # what stands there is no length, then
+            raise CheckpointError(path, "is no safetensors file", A_FILE)
         raise CheckpointError(
             path,
             f"declares a header of {length} bytes in a file of {size} bytes",

@@ -110,7 +110,9 @@ def settings_list() -> Iterator[str]:
     """Every setting with its default, its sensible values and what it is for."""
     for field in FIELDS:
         default = json.dumps(field.default)
-        yield f"{field.name:17} {default:12} {_values(field):29} {_meanings()[field.explanation]}"
+        # a file counts layers and heads from 0; the window does from where the user wants to
+        meaning = _meanings()[field.explanation].format(first=0)
+        yield f"{field.name:17} {default:12} {_values(field):29} {meaning}"
 
 
 def _values(field: SettingField) -> str:

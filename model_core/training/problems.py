@@ -106,10 +106,13 @@ def _sizes(s: Settings) -> Iterator[Problem]:
             yield problem
     if sound and s.d_model % s.n_heads:
         fitting = next(n for n in range(min(s.n_heads, s.d_model), 0, -1) if s.d_model % n == 0)
+        nearest, *others = _multiples(s.d_model, s.n_heads)
+        heads = "head" if fitting == 1 else "heads"
+        other = f" or {others[0]}" if others else ""
         yield Problem(
             "n_heads",
             f"d_model {s.d_model} cannot be parted evenly among {s.n_heads} heads",
-            f"take {fitting} heads, or a d_model of {-(-s.d_model // s.n_heads) * s.n_heads}",
+            f"take {fitting} {heads}, or a d_model of {nearest}{other}",
             fitting,
         )
     yield from _whole("n_layers", s.n_layers, 1, MOST_LAYERS)
@@ -125,6 +128,19 @@ def _sizes(s: Settings) -> Iterator[Problem]:
     yield from _whole("seed", s.seed, 0, 2**63 - 1)
 
 
+def _multiples(size: int, part: int) -> list[int]:
+    """The multiples of `part` on both sides of a size, as far as a size can be so, nearest first"""
+    below = size // part * part
+    sound = [value for value in (below, below + part) if 1 <= value <= LARGEST_SIZE]
+    return sorted(sound, key=lambda value: abs(value - size))
+
+
+def _usual(name: str) -> Any:
+    """What a setting is where nobody sets it; a rate that follows another has that one's."""
+    value = getattr(DEFAULTS, name)
+    return DEFAULTS.dropout_rate if value is None else value
+
+
 def _shares(s: Settings) -> Iterator[Problem]:
     """Numbers between bounds that they may not all reach."""
     rates = ("dropout_rate", "dropout_attention", "dropout_ffn", "dropout_sublayer")
@@ -134,34 +150,34 @@ def _shares(s: Settings) -> Iterator[Problem]:
             yield Problem(
                 name,
                 f"{name} is {value}, but a share is at least 0, and of 1 nothing would be left",
-                "set it to 0.1",
-                0.1,
+                f"set it to {_usual(name):g}",
+                _usual(name),
             )
-    for name, usual in (("beta1", 0.9), ("beta2", 0.98)):
+    for name in ("beta1", "beta2"):
         value = getattr(s, name)
         if not 0 <= value < 1:
             yield Problem(
                 name,
                 f"{name} is {value}, but with 1 or more Adam would never forget a gradient, and "
                 "below 0 it would turn around",
-                f"set it to {usual}",
-                usual,
+                f"set it to {_usual(name):g}",
+                _usual(name),
             )
-    for name, usual in (("learning_rate", 0.001), ("epsilon", 1e-9), ("max_grad_norm", 1.0)):
+    for name in ("learning_rate", "epsilon", "max_grad_norm"):
         value = getattr(s, name)
         if not (math.isfinite(value) and value > 0):
             yield Problem(
                 name,
                 f"{name} is {value}, which must be above 0",
-                f"set it to {usual}",
-                usual,
+                f"set it to {_usual(name):g}",
+                _usual(name),
             )
     if not 0 <= s.final_share <= 1:
         yield Problem(
             "final_share",
             f"final_share is {s.final_share}, but the learning rate falls to 0 to 1 of its peak",
-            "set it to 0.02",
-            0.02,
+            f"set it to {_usual('final_share'):g}",
+            _usual("final_share"),
         )
     if not (math.isfinite(s.alignment_loss) and s.alignment_loss >= 0):
         yield Problem(
@@ -185,8 +201,8 @@ def _choices(s: Settings) -> Iterator[Problem]:
             yield Problem(
                 name,
                 f"{name} is {getattr(s, name)!r}, which must be one of {', '.join(known)}",
-                f"set it to {known[0]!r}",
-                known[0],
+                f"set it to {_usual(name)!r}",
+                _usual(name),
             )
 
 

@@ -216,7 +216,12 @@ def read_run(path: PathLike) -> SavedRun:
     with SafetensorsFile(path) as file:
         text = file.metadata.get(METADATA_KEY)
         if text is None:
-            raise CheckpointError(path, "holds no training run", A_TRAINING_CHECKPOINT)
+            is_model = native.METADATA_KEY in file.metadata
+            raise CheckpointError(
+                path,
+                "is a finished model" if is_model else "holds no training run",
+                A_TRAINING_CHECKPOINT,
+            )
         description = _description(path, text)
         wanted = {"F32", "F64"}
         odd = next((n for n, entry in file.entries.items() if entry.dtype not in wanted), None)

@@ -29,7 +29,7 @@ from model_core.training.outputs import (
 )
 from model_core.training.problems import Problem, problems
 from model_core.training.progress_bar import Bar, Waiting
-from model_core.training.resume import remove_run
+from model_core.training.resume import is_run, previous_of, read_run, remove_run
 from model_core.training.run_lock import running_at
 from model_core.training.settings import Settings
 from model_core.training.stopping import Stopped, StopSign, stopping_in_order
@@ -100,6 +100,9 @@ def run(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     resumed: Path | None = options.resume
+    if resumed is not None and not (is_run(resumed) or previous_of(resumed).exists()):
+        # tells what it is instead
+        read_run(resumed)
     out: Path = options.out or model_of(options.resume)
     checkpoint = resumed or checkpoint_of(out)
     check_apart(out, checkpoint, {"the data": options.data, "the settings": options.config})

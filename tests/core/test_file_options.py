@@ -84,3 +84,14 @@ def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert caught.value.code == 0
     out = capsys.readouterr().out
     assert "warmup_steps      100" in out and "char | word" in out
+
+
+def test_no_gap_is_left_in_the_list_of_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["train", "--settings"])
+    _, _, _, *rows = capsys.readouterr().out.splitlines()
+    assert not any("{" in row or "}" in row for row in rows)
+    told = {row.split()[0]: row for row in rows}
+    for name in ("alignment_layer", "alignment_head"):
+        # the default is the first one
+        assert told[name].split()[1] == "0" and told[name].endswith("counted from 0.")

@@ -299,3 +299,10 @@ def test_the_file_may_be_replaced_while_it_is_open(path, tmp_path):
         other.write_bytes(b"x")
         os.replace(other, path)
         np.testing.assert_array_equal(file.tensor("b"), np.ones(3))
+
+
+def test_bytes_that_have_no_header_where_one_begins_are_no_safetensors_file(tmp_path: Path) -> None:
+    path = tmp_path / "noise.safetensors"
+    path.write_bytes(np.random.default_rng(3).bytes(4000))
+    with pytest.raises(CheckpointError, match=r"noise\.safetensors: is no safetensors file, exp"):
+        SafetensorsFile(path)

@@ -252,3 +252,25 @@ def test_a_checkpoint_at_which_the_window_trains_is_left_to_it(
     assert "is the checkpoint of a training that is running now" in capsys.readouterr().err
     lock.unlock()
     assert train("--resume", place.name) == 0
+
+
+# What cannot be gone on with.
+
+
+@pytest.mark.parametrize("name", ["nofile", "nofile.training"])
+def test_a_run_that_is_not_there_is_missed_as_a_file(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert train("--resume", name) == 2
+    told = capsys.readouterr().err
+    assert f"{name}: there is no such file" in told
+    assert sorted(os.listdir()) == ["config.json", "pairs.tsv"]
+
+
+def test_a_finished_model_is_known_as_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train(*FRESH, "--out", "a.safetensors") == 0
+    for name in ("a.safetensors", "a.training"):
+        assert train("--resume", name) == 2
+        assert f"{name}: is a finished model, expected a training ch" in capsys.readouterr().err
+        if name == "a.safetensors":
+            (folder / name).rename("a.training")

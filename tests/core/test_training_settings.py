@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -214,13 +215,13 @@ def test_settings_suited_to_a_file_let_every_pair_in_and_can_start(tmp_path: Pat
         ({"n_layers": 0}, "n_layers", 2),
         ({"n_decoder_layers": 0}, "n_decoder_layers", 2),
         ({"max_seq_len": 5}, "max_seq_len", 12),
-        ({"dropout_rate": 1.0}, "dropout_rate", 0.1),
-        ({"dropout_ffn": -0.1}, "dropout_ffn", 0.1),
-        ({"label_smoothing": 1.5}, "label_smoothing", 0.1),
+        ({"dropout_rate": 1.0}, "dropout_rate", 0.05),
+        ({"dropout_ffn": -0.1}, "dropout_ffn", 0.05),
+        ({"label_smoothing": 1.5}, "label_smoothing", 0.0),
         ({"beta1": 1.0}, "beta1", 0.9),
         ({"beta2": -1.0}, "beta2", 0.98),
-        ({"learning_rate": 0.0}, "learning_rate", 0.001),
-        ({"learning_rate": float("nan")}, "learning_rate", 0.001),
+        ({"learning_rate": 0.0}, "learning_rate", 0.002),
+        ({"learning_rate": float("nan")}, "learning_rate", 0.002),
         ({"epsilon": 0.0}, "epsilon", 1e-9),
         ({"max_grad_norm": -1.0}, "max_grad_norm", 1.0),
         ({"epochs": 0}, "epochs", 10),
@@ -230,10 +231,10 @@ def test_settings_suited_to_a_file_let_every_pair_in_and_can_start(tmp_path: Pat
         ({"alignment_loss": 0.2, "alignment_layer": 2}, "alignment_layer", 0),
         ({"alignment_loss": 0.2, "alignment_head": 4}, "alignment_head", 0),
         ({"tying": "all"}, "tying", "output"),
-        ({"held_out_share": 1.0}, "held_out_share", 0.1),
+        ({"held_out_share": 1.0}, "held_out_share", 0.05),
         ({"seed": -1}, "seed", 1),
         ({"final_share": 2.0}, "final_share", 0.02),
-        ({"activation": "tanh"}, "activation", "relu"),
+        ({"activation": "tanh"}, "activation", "gelu"),
     ],
 )
 def test_what_is_impossible_is_explained_and_the_suggestion_works(
@@ -250,6 +251,26 @@ def test_what_is_impossible_is_explained_and_the_suggestion_works(
         mended = msgspec.structs.replace(mended, tying="output")
     # another thing may be wrong too, such as the data's silence on alignments
     assert field not in [p.field for p in problems(mended, FACTS)]
+
+
+@pytest.mark.parametrize(
+    ("d_model", "n_heads", "told"),
+    [
+        (7, 3, "take 1 head, or a d_model of 6 or 9"),
+        (8, 3, "take 2 heads, or a d_model of 9 or 6"),
+        (64, 5, "take 4 heads, or a d_model of 65 or 60"),
+        (2, 3, "take 2 heads, or a d_model of 3"),
+        (16_777_215, 2, "take 1 head, or a d_model of 16777214 or 16777216"),
+    ],
+)
+def test_the_sizes_next_to_one_that_heads_cannot_part_are_named(
+    d_model: int, n_heads: int, told: str
+) -> None:
+    found = problems(changed(d_model=d_model, n_heads=n_heads))
+    assert [p.suggestion for p in found] == [told]
+    # each of them works, as far as parting goes
+    for size in map(int, re.findall(r"\d+", told.split(" of ")[1])):
+        assert not problems(changed(d_model=size, n_heads=n_heads))
 
 
 def test_a_model_beyond_all_bounds_is_refused_before_it_is_made() -> None:

@@ -179,6 +179,8 @@ def test_what_the_core_never_says_stays_as_it_is(sentence):
         {"d_model": 0},
         {"d_model": "wide"},
         {"d_model": 64, "n_heads": 5},
+        {"d_model": 7, "n_heads": 3},
+        {"d_model": 2, "n_heads": 3},
         {"steps": None},
         {"steps": 240, "warmup_steps": 300},
         {"learning_rate": -1.0},
