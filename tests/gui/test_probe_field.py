@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from model_core.tokenizers.char import CharTokenizer
 from tests.gui import scripted_training as scripted
 from tests.gui.lab_bench import Bench, film
 from tests.gui.live_window import LiveWindow
-from visualizer import lab_actions, lab_orders
+from visualizer import i18n, lab_actions, lab_orders
 from visualizer.lab_film import known_target, shots_of
 from visualizer.lenses import lab_words
+from visualizer.lenses.lab_probe import marked_columns, unknown_said
 
 KEY = Qt.Key
 
@@ -120,3 +124,47 @@ def test_a_training_that_goes_on_is_watched_by_its_own_pair(bench, qtbot):
     assert any(
         "snapshots 1 from step 7 on" in words for words in lab_words.line_below(bench.training)
     )
+
+
+def of_letters(bench, qtbot):
+    """A training of a model that reads the letters of "hello wrd", and no blank."""
+    film(bench, qtbot, 0)
+    pairs = [("helowrd", "helowrd")]
+    return replace(bench.training, tokenizer=CharTokenizer.build(pairs))
+
+
+def test_what_the_model_does_not_know_of_a_probe_is_said(bench, qtbot):
+    training = of_letters(bench, qtbot)
+    assert unknown_said(training, "hello") == ""
+    said = unknown_said(training, "hello wörld ö")
+    assert said.startswith("2 characters are unknown") and said.endswith(
+        "<UNK> in their place: blank · ö"
+    )
+    assert unknown_said(training, "ö").startswith("1 character is unknown")
+    many = unknown_said(training, "äöüßàáâãçñ")
+    assert many.startswith("10 ") and many.endswith("…")
+    i18n.set_language("zh")
+    assert unknown_said(training, "hello wörld").endswith("：空格 · ö")
+
+
+def test_every_column_of_a_probe_of_letters_has_a_label_as_narrow_as_a_letter(bench, qtbot):
+    training = of_letters(bench, qtbot)
+    read = training.tokenizer.encode_source("hello wörld")
+    labels = marked_columns(training, "hello wörld", tuple(read.tokens))
+    assert labels[7] == "ö?" and labels[5].endswith("?")
+    assert [label for n, label in enumerate(labels) if n not in (5, 7)] == [
+        token for n, token in enumerate(read.tokens) if n not in (5, 7)
+    ]
+
+
+def test_unknown_words_are_said_below_the_field_until_the_probe_is_another_one(live):
+    field, wrong = part(live).probe, part(live).wrong
+    QTest.keyClicks(field, "s4 nonsense")
+    QTest.keyClick(field, KEY.Key_Return)
+    assert wrong.isVisible() and wrong.text().endswith(": nonsense")
+    assert wrong.property("role") == "warning"
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "s4 s6")
+    QTest.keyClick(field, KEY.Key_Return)
+    assert not wrong.isVisible()

@@ -24,6 +24,7 @@ from visualizer.lab_film import task_name as task_name
 from visualizer.lenses.lab_charts import fitting, scientific, three_digits
 from visualizer.lenses.lab_form import bytes_text, duration_text
 from visualizer.lenses.lab_picture import Detail, Frame, NormBar, Sample
+from visualizer.lenses.lab_probe import marked_columns
 from visualizer.lenses.token_labels import NOTHING, token_labels
 from visualizer.reasons import translated
 
@@ -241,6 +242,7 @@ def labels(lab: Lab, shot: Shot) -> tuple[tuple[str, ...], tuple[str, ...]]:
     rows, columns = token_labels(shot.rows), token_labels(shot.columns)
     if lab.attention == "encoder":
         return columns, columns
+    columns = marked_columns(lab.training, shot.probe, columns)
     return rows, rows if lab.attention == "decoder" else columns
 
 

@@ -18,6 +18,7 @@ from visualizer import fonts, lab_orders
 from visualizer.i18n import tr
 from visualizer.lab import Lab, Training, shown_step, snapshot_steps
 from visualizer.lenses import lab_words
+from visualizer.lenses.lab_probe import unknown_said
 from visualizer.pages.train_file import Picker
 from visualizer.state import ViewState
 from visualizer.store import Store
@@ -65,6 +66,7 @@ class FilmPart(QWidget):
         self.probe, self.wrong = ProbeField(), QLabel()
         self.wrong.setProperty("role", "error")
         self.wrong.setTextFormat(Qt.TextFormat.PlainText)
+        self.wrong.setWordWrap(True)
         self.wrong.hide()
         self.probe_label = QLabel()
         self.probe_label.setProperty("role", "muted")
@@ -300,7 +302,14 @@ class FilmPart(QWidget):
             self.probe_label.style().polish(self.probe_label)
 
     def _draw_refusal(self, lab: Lab) -> None:
-        words = "" if lab.refused is None else lab_words.refusal(*lab.refused)
+        """Why the probe cannot be what was typed, else what of it the model does not know."""
+        role = "warning" if lab.refused is None else "error"
+        words = unknown_said(lab.training, lab.probe)
+        if lab.refused is not None:
+            words = lab_words.refusal(*lab.refused)
+        if self.wrong.property("role") != role:
+            self.wrong.setProperty("role", role)
+            self.wrong.style().polish(self.wrong)
         self.wrong.setText(words)
         self.wrong.setVisible(bool(words))
 
