@@ -206,6 +206,30 @@ class Unfinished:
 
 
 @dataclass(frozen=True, eq=False)
+class Damaged:
+    """A training that cannot go on, for none of its checkpoints can be read: where, and why.
+
+    reason: of the last checkpoint, as the core says it    when: seconds since 1970
+    """
+
+    path: Path
+    reason: str
+    when: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class FilmChoice:
+    """What was chosen for the film of a training: whose attention, and of which sentence."""
+
+    attention: Attention
+    layer: int
+    head: int
+    is_chosen: bool
+    probe: str
+    expected: str | None
+
+
+@dataclass(frozen=True, eq=False)
 class Lab:
     """The one field of the view's state that the training lab has.
 
@@ -216,6 +240,8 @@ class Lab:
     earlier: the probe before, and its expected output
     refused: what was typed as a probe and cannot be one, the key of why, and its values
     unfinished: trainings that were not ended and can go on, the one saved last first
+    damaged: those that cannot go on any more
+    films: what was chosen for the films of trainings that may be taken up, by their checkpoints
     used: the settings that were last on show, by source
     home: where the way back from the settings leads
     """
@@ -238,6 +264,8 @@ class Lab:
     refused: tuple[str, str, dict[str, Any]] | None = None
     check: Check | None = None
     unfinished: tuple[Unfinished, ...] = ()
+    damaged: tuple[Damaged, ...] = ()
+    films: dict[str, FilmChoice] = field(default_factory=dict)
     used: dict[Any, Settings] = field(default_factory=dict)
     home: Step = "choose"
     order: Order = field(default_factory=Order)

@@ -6,29 +6,54 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visualizer.lab import Subject, Unfinished
+from visualizer.i18n import tr
+from visualizer.lab import Damaged, Subject, Training, Unfinished
+from visualizer.lab_film import name_of
+from visualizer.state import ModelEntry
 
 if TYPE_CHECKING:
     from model_core.training import lab as core
 
 
-def unfinished_at(path: Path) -> Unfinished | None:
-    """What can be gone on with at a place; None where that is nothing."""
+def unfinished_at(path: Path) -> Unfinished | Damaged | None:
+    """What lies at a place: a training that can go on, or one that cannot any more; None where
+    that is no training.
+    """
     import msgspec
 
+    from model_core.checkpoints.errors import CheckpointError
     from model_core.training.lab_data import DataSource, FileSource
-    from model_core.training.resume import latest_run
+    from model_core.training.resume import is_run, latest_run, previous_of
     from model_core.training.settings import Settings
 
     try:
-        when = path.stat().st_mtime
+        when = (path if path.exists() else previous_of(path)).stat().st_mtime
+    except OSError:
+        return None
+    try:
         saved, _ = latest_run(path)
         source = msgspec.convert(saved.description.source, DataSource)
         settings = msgspec.convert(saved.description.settings, Settings)
-    except (ValueError, OSError):
-        return None
+    except (ValueError, OSError) as error:
+        # a sound file of another kind is nobody's training
+        if not is_run(path) and not is_run(previous_of(path)) and is_sound(path):
+            return None
+        return Damaged(
+            path, error.found if isinstance(error, CheckpointError) else str(error), when
+        )
     title = Path(source.path).name if isinstance(source, FileSource) else source.name
     return Unfinished(path, Subject(source, title, settings), saved.position.step, when)
+
+
+def is_sound(path: Path) -> bool:
+    """Whether a file can be opened as a checkpoint of whatever kind."""
+    from model_core.checkpoints.safetensors_file import SafetensorsFile
+
+    try:
+        with SafetensorsFile(path):
+            return True
+    except (ValueError, OSError):
+        return False
 
 
 def news(kind: str, event: Any) -> dict[str, Any]:
@@ -77,6 +102,14 @@ def finished(event: Any) -> dict[str, Any]:
     return {"status": "finished" if event.is_whole else "stopped"}
 
 
+def last_good(client: core.Training, training: Training | None, event: Any) -> dict[str, Any]:
+    """The model as it was before a training came to nothing, where there is one."""
+    if not event.parameters or training is None:
+        return {}
+    title = tr("lab.snapshot", name=name_of(training), step=f"{event.good_step:,}")
+    return {"final": ModelEntry(client.model(), title)}
+
+
 STATUSES = {"loading": "starting", "running": "running", "paused": "paused"}
 
 
@@ -89,10 +122,12 @@ def standing(client: core.Training) -> dict[str, Any]:
         "norm_rows": client.history.norms.rows,
         "evaluations": tuple(client.evaluations),
         "seconds_a_step": client.seconds_per_step,
-        "saved_step": client.saved_step,
         "checkpoint": client.start.checkpoint,
         "save_seconds": client.start.save_seconds,
     }
+    if client.saved_step is not None or not client.start.checkpoint:
+        # until then it is the step of the checkpoint that it was taken up from
+        values["saved_step"] = client.saved_step
     if client.film is not None:
         values |= {
             "snapshots": tuple(client.film.frames),

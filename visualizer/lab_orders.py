@@ -15,6 +15,7 @@ from visualizer.conversation import chat_rules
 from visualizer.lab import (
     Attention,
     Check,
+    FilmChoice,
     Lab,
     LabView,
     Shot,
@@ -49,12 +50,24 @@ def begin(state: ViewState) -> ViewState:
     return replace(actions.dismiss_notice(state), lab=replace(begun, used=used))
 
 
+def with_film_of(lab: Lab, checkpoint: Path) -> Lab:
+    """The film as it was chosen when the training that lies there was last on show."""
+    chosen = lab.films.get(str(checkpoint))
+    return lab if chosen is None else replace(lab, **vars(chosen))
+
+
 def fresh(lab: Lab, training: Training) -> Lab:
-    """The lab with nothing of an earlier training."""
+    """The lab with nothing of an earlier training, but for what was chosen for its film."""
+    films, before = lab.films, lab.training
+    if before is not None and before.checkpoint:
+        names = ("attention", "layer", "head", "is_chosen", "probe", "expected")
+        chosen = FilmChoice(**{name: getattr(lab, name) for name in names})
+        films = {**films, before.checkpoint: chosen}
     return replace(
         lab,
         step="training",
         training=training,
+        films=films,
         shown=None,
         marked=None,
         probe="",
@@ -175,7 +188,7 @@ def take_news(state: ViewState, number: int, **values: Any) -> ViewState:
     elif config is not None and wrong_probe(lab.training, lab.probe):
         # an evaluation has shorter ones
         lab = replace(lab, probe="", expected=None)
-    if config is not None and before is not None and before.config is None:
+    if config is not None and before is not None and before.config is None and not lab.is_chosen:
         settings = lab.training.subject.settings if lab.training is not None else None
         if settings is not None and settings.alignment_loss:
             lab = replace(lab, layer=settings.alignment_layer, head=settings.alignment_head)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QLockFile
 
 from visualizer.engine import attempt
-from visualizer.lab import Training, Unfinished
+from visualizer.lab import Damaged, Training, Unfinished
 from visualizer.state import ModelEntry
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ TRIED = 1 << 16
 COPIES = 7
 # So many trainings that can go on are looked for.
 MOST_LISTED = 20
+NAMES, ENDING = "training-", ".safetensors"
 A_MOMENT = 300  # milliseconds
+# Whether there is room to save is looked at again after so many seconds.
+ROOM_AGAIN = 10.0
 
 
 def free_place(folder: Path) -> Path:
@@ -34,7 +38,7 @@ def free_place(folder: Path) -> Path:
     """
     try_to_write(folder)
     number = 1
-    while is_taken(path := folder / f"training-{number}.safetensors"):
+    while is_taken(path := folder / f"{NAMES}{number}{ENDING}"):
         number += 1
     return path
 
@@ -62,6 +66,28 @@ def is_too_full(folder: Path, n_bytes: int) -> bool:
         return shutil.disk_usage(folder).free < COPIES * n_bytes
     except OSError:
         return False
+
+
+class RoomWatch:
+    """Looks now and then whether there is room to save a training; tells once that there is not.
+
+    is_told: it was said already that this one cannot be saved
+    """
+
+    def __init__(self, is_told: bool = False) -> None:
+        self.is_told = is_told
+        self.looked_at = -ROOM_AGAIN
+
+    def lacking(self, client: core.Training, training: Training | None) -> Path | None:
+        """The folder that has too little room, the first time that it is seen."""
+        place, now = client.start.checkpoint, time.monotonic()
+        if client.is_over or training is None or not training.n_bytes or self.is_told:
+            return None
+        if not place or now - self.looked_at < ROOM_AGAIN:
+            return None
+        self.looked_at, folder = now, Path(place).parent
+        self.is_told = is_too_full(folder, training.n_bytes)
+        return folder if self.is_told else None
 
 
 def started(start: Any) -> core.Training:
@@ -126,14 +152,27 @@ def is_locked(path: Path) -> bool:
     return lock.error() == QLockFile.LockError.LockFailedError
 
 
-def unfinished_in(folder: Path, without: Iterable[str] = ()) -> tuple[Unfinished, ...]:
-    """The trainings that can go on, the one saved last first; no others' that run just now.
+def discard(entry: Unfinished | Damaged) -> None:
+    """Remove the checkpoints of a training; OSError or ValueError where that cannot be."""
+    from model_core.training.resume import previous_of, remove_run
+
+    remove_run(entry.path)
+    if isinstance(entry, Damaged):
+        # what is left of them may not be known for a checkpoint any more
+        for file in (entry.path, previous_of(entry.path)):
+            file.unlink(missing_ok=True)
+
+
+def unfinished_in(folder: Path, without: Iterable[str] = ()) -> tuple[Unfinished | Damaged, ...]:
+    """The trainings that were not ended, the one saved last first; no others' that run just now.
 
     without: places that are left out
     """
     from visualizer.lab_news import unfinished_at
 
-    files = [path for path in folder.glob("training-*.safetensors") if str(path) not in without]
+    # of some there may be but the checkpoint before the last
+    named = (str(path).removesuffix(".previous") for path in folder.glob(f"{NAMES}*"))
+    files = [Path(name) for name in {*named} if name.endswith(ENDING) and name not in without]
     free = (path for path in files if not is_locked(path))
     found = [entry for path in free if (entry := unfinished_at(path)) is not None]
     return tuple(sorted(found, key=lambda entry: entry.when, reverse=True)[:MOST_LISTED])

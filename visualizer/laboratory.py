@@ -12,13 +12,13 @@ from PySide6.QtCore import QLockFile, QObject, QThreadPool, QTimer
 
 from visualizer import actions, lab_orders, lab_unfinished
 from visualizer.engine import Lane, attempt
-from visualizer.i18n import tr
 from visualizer.kept_models import kept_folder, trainings_folder
 from visualizer.lab import Lab, Order, Subject
-from visualizer.lab_files import FileWriter, write_history
+from visualizer.lab_files import FileWriter
 from visualizer.lab_places import (
+    RoomWatch,
+    discard,
     free_place,
-    is_too_full,
     locked,
     started,
     try_to_write,
@@ -37,8 +37,6 @@ LOOK, SLICE = 50, 5
 PAUSE = 0.1
 # An interrupted training is offered once the window stands, in milliseconds.
 SETTLED = 1500
-# Whether there is room to save is looked at again after so many seconds.
-ROOM_AGAIN = 10.0
 
 
 class Laboratory(QObject):
@@ -65,10 +63,9 @@ class Laboratory(QObject):
         self._told = 0.0
         self._wants_model = False
         self._tells = False
-        # whether it was said that this one may not be saved, that closing loses it, and when
-        # there was room to save it at the last look
-        self._is_warned = self._may_be_lost = False
-        self._room_at = 0.0
+        # whether it was said that to close the window or to begin another one loses this one
+        self._may_be_lost = False
+        self._room = RoomWatch()
         # what has come since it was last told
         self._news: dict[str, Any] = {}
         self._timer = QTimer(self)
@@ -78,8 +75,7 @@ class Laboratory(QObject):
         self._pool.setMaxThreadCount(1)
         self._search = Lane(self._pool, self)
         self._search.done.connect(self._on_found)
-        self._writer = FileWriter(self)
-        self._writer.written.connect(self._on_written)
+        self._writer = FileWriter(store, self)
         store.changed.connect(self._on_changed)
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
@@ -116,8 +112,10 @@ class Laboratory(QObject):
     def _set_aside(self, order: Order, before: Lab) -> bool:
         """Save the training under way to make room for another one; whether that could be done."""
         client, training = self.client, before.training
-        if client is None or client.is_over or training is None:
+        if client is None or training is None:
             return True
+        if client.is_over:
+            return self._may_be_lost or self._can_leave(client, order, before)
         went_on = client.state == "running"
         reason = client.save()
         if reason:
@@ -126,10 +124,28 @@ class Laboratory(QObject):
                 client.go_on()
             return False
         if client.is_over:
-            self._tell_kept(*written(client, training, kept_folder(self.folder)))
-        elif client.saved_step is not None:
+            # just now
+            return self._can_leave(client, order, before)
+        if client.saved_step is not None:
             self.store.dispatch(lab_unfinished.say_set_aside, training, client.saved_step)
         self._end(save=False)
+        return True
+
+    def _can_leave(self, client: core.Training, order: Order, before: Lab) -> bool:
+        """Whether nothing is lost of a training that is over; it is said once where that is so."""
+        training = before.training
+        if training is None or client.state != "finished" or not lab_unfinished.is_new(training):
+            return True
+        entry, reason = written(client, training, kept_folder(self.folder))
+        if not reason:
+            self._tell_kept(entry, reason)
+        elif client.start.checkpoint and client.saved_step == client.step:
+            self.store.dispatch(lab_unfinished.say_set_aside, training, client.step)
+        else:
+            self._may_be_lost = True
+            told = (order.number, before, reason, "error.unkept")
+            self.store.dispatch(lab_unfinished.give_back, *told)
+            return False
         return True
 
     def _do_start(self, order: Order) -> None:
@@ -146,8 +162,8 @@ class Laboratory(QObject):
         """unwritable: why the training cannot be saved at its place, "" where it can"""
         self._end(save=False)
         self._number = order.number
-        self._is_warned = bool(unwritable)
-        self._may_be_lost, self._room_at = False, 0.0
+        self._room = RoomWatch(is_told=bool(unwritable))
+        self._may_be_lost = False
         if unwritable:
             self._warn("notice.no_place", reason=unwritable)
         self._wants_model = False
@@ -156,6 +172,7 @@ class Laboratory(QObject):
         result, reason, details = attempt(lambda: self._started(place, what))
         if reason:
             self.store.dispatch(lab_unfinished.show_failure, order.number, reason, details)
+            self._look_again()
             return
         self.client = result
         self._timer.start()
@@ -172,12 +189,28 @@ class Laboratory(QObject):
     def may_close(self) -> bool:
         """Save what is trained before the window goes; where that fails it is said, once."""
         client = self.client
-        if client is None or client.is_over or self._may_be_lost:
+        if client is None or self._may_be_lost:
             return True
         reason = client.save()
         if reason:
             self._may_be_lost = True
             self._warn("notice.may_be_lost", "error", reason=reason)
+            return False
+        if client.is_over:
+            # it may have ended meanwhile, and is not opened any more
+            self._wants_model = False
+            self._on_look()
+        return self._is_kept()
+
+    def _is_kept(self) -> bool:
+        """Whether the model of a training that is over lies in a file, after one more try."""
+        training = self.store.state.lab.training
+        if training is None or training.status == "failed" or not lab_orders.is_unkept(training):
+            return True
+        reason = self._keep()
+        self._may_be_lost = bool(reason)
+        if reason:
+            self._warn(lab_unfinished.unkept_key(training), "error", reason=reason)
         return not reason
 
     def _do_pause(self, order: Order) -> None:
@@ -186,6 +219,7 @@ class Laboratory(QObject):
 
     def _do_resume(self, order: Order) -> None:
         if self.client is not None:
+            self._may_be_lost = False
             self.client.go_on()
 
     def _do_one_batch(self, order: Order) -> None:
@@ -212,29 +246,17 @@ class Laboratory(QObject):
         self.store.dispatch(lab_orders.open_model, entry, self.store.state.lab.probe)
 
     def _do_save(self, order: Order) -> None:
-        from visualizer.run import save_entry
-
-        entry, path = order.value
-        inputs = self.store.state.inputs
-        self._writer.write(path, lambda: save_entry(entry, inputs, path), is_model=True)
+        self._writer.save(*order.value)
 
     def _do_export(self, order: Order) -> None:
         if self.client is not None:
-            path, history = order.value, self.client.history
-            self._writer.write(path, lambda: write_history(history, path), is_model=False)
-
-    def _on_written(self, path: Path, is_model: bool, reason: str, details: str) -> None:
-        self._tell_of_mishap(reason, details)
-        if reason:
-            return
-        if is_model:
-            self.store.dispatch(actions.add_recent, str(path))
-        self._note("notice.written", file=path.name)
+            self._writer.export(self.client.history, order.value)
 
     def _do_keep(self, order: Order) -> None:
         training = self.store.state.lab.training
         if training is not None and training.final is not None:
-            self._keep(is_whole=True)
+            self._keep()
+            self._look_again()
 
     def _warn(
         self, key: str, level: Literal["warning", "error"] = "warning", **values: object
@@ -268,16 +290,17 @@ class Laboratory(QObject):
         from visualizer import lab_news
 
         if kind == "Failed":
-            self._news |= self._last_good(event)
+            if self.client is not None:
+                training = self.store.state.lab.training
+                self._news |= lab_news.last_good(self.client, training, event)
             self._tell()
-            self.store.dispatch(lab_unfinished.show_failure, self._number, event.sentence, "")
-            if event.file:
-                told = {"file": event.file, "reason": event.reason}
-                self.store.dispatch(actions.show_notice, "error.pairs", "error", **told)
+            failed = (self._number, event.sentence, "", (event.file, event.reason))
+            self.store.dispatch(lab_unfinished.show_failure, *failed)
         elif kind == "Finished":
             self._news |= lab_news.finished(event)
             self._tell()
-            self._keep(event.is_whole)
+            self._may_be_lost = False
+            self._keep()
         elif kind == "Refused":
             self._tell_of_mishap(event.sentence, "")
         else:
@@ -285,16 +308,6 @@ class Laboratory(QObject):
             if kind == "Started" and event.warning:
                 warned = {"remark": event.warning, "title": event.title}
                 self.store.dispatch(actions.show_notice, "notice.remark", "warning", **warned)
-
-    def _last_good(self, event: Any) -> dict[str, Any]:
-        """The model as it was before a training came to nothing, where there is one."""
-        from visualizer.lab_film import name_of
-
-        training, client = self.store.state.lab.training, self.client
-        if not event.parameters or training is None or client is None:
-            return {}
-        title = tr("lab.snapshot", name=name_of(training), step=f"{event.good_step:,}")
-        return {"final": ModelEntry(client.model(), title)}
 
     def _tell(self) -> None:
         """One change of the state for all that has come."""
@@ -307,27 +320,20 @@ class Laboratory(QObject):
         self._news = {}
         if values:
             self.store.dispatch(lab_orders.take_news, self._number, **values)
-        self._look_for_room(client)
-
-    def _look_for_room(self, client: core.Training) -> None:
-        """Say it while something can still be done: there is no room to save the training."""
-        training = self.store.state.lab.training
-        if client.is_over or training is None or not training.n_bytes or self._is_warned:
-            return
-        if not client.start.checkpoint or self._told - self._room_at < ROOM_AGAIN:
-            return
-        self._room_at = self._told
-        folder = Path(client.start.checkpoint).parent
-        if is_too_full(folder, training.n_bytes):
-            self._is_warned = True
+        folder = self._room.lacking(client, self.store.state.lab.training)
+        if folder is not None:
+            # while something can still be done
             self._warn("notice.no_room", folder=folder)
 
-    def _keep(self, is_whole: bool) -> None:
-        """Write the model that has come of a training; where it was asked for, it is opened."""
+    def _keep(self) -> str:
+        """Write the model that has come of a training; where it was asked for, it is opened.
+
+        "" or why it is in no file
+        """
         client = self.client
         training = self.store.state.lab.training
         if client is None or training is None or training.number != self._number:
-            return
+            return ""
         entry, reason = written(client, training, kept_folder(self.folder))
         self.store.dispatch(lab_orders.take_news, self._number, final=entry)
         # where it could not be kept it can be tried again from the lab
@@ -335,6 +341,7 @@ class Laboratory(QObject):
             self._wants_model = False
             self._open(entry)
         self._tell_kept(entry, reason)
+        return reason
 
     def _tell_kept(self, entry: ModelEntry, reason: str) -> None:
         if reason:
@@ -370,10 +377,7 @@ class Laboratory(QObject):
         self.store.dispatch(lab_unfinished.list_unfinished, left, tells)
 
     def _do_discard(self, order: Order) -> None:
-        from model_core.training.resume import remove_run
-
-        path = order.value.path
-        _, reason, details = attempt(lambda: remove_run(path))
+        _, reason, details = attempt(lambda: discard(order.value))
         self._tell_of_mishap(reason, details)
         self._look_again()
 

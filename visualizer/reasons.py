@@ -63,6 +63,16 @@ def translated(sentence: str) -> str:
     return said if about == reason else f"{file}: {about}"
 
 
+def as_sentence(text: str, title: str = "") -> str:
+    """With its first letter large, but where a file's name comes first.
+
+    title: what may be such a name without looking like one
+    """
+    head, colon, _ = text.replace("：", ":").partition(":")
+    names_a_file = "." in head.rstrip(".") or "/" in head or head == title
+    return text if colon and names_a_file else text[:1].upper() + text[1:]
+
+
 @cache
 def patterns(language: str, group: str = "") -> tuple[Pattern, ...]:
     """All patterns of a language, or those of one group, the most particular first."""

@@ -112,7 +112,7 @@ def test_a_full_disk_is_told_while_there_is_time(qtbot, bench, monkeypatch):
     bench.tell(scripted.started(), scripted.steps(1))
     assert "too little room" in said(bench)
     bench.store.dispatch(actions.dismiss_notice)
-    bench.laboratory._room_at = 0.0
+    bench.laboratory._room.looked_at = -lab_places.ROOM_AGAIN
     bench.tell(scripted.steps(2))
     assert bench.store.state.notice is None
 
@@ -123,6 +123,77 @@ def test_a_window_whose_training_cannot_be_saved_stays_open_once(qtbot, bench):
     bench.client.unsavable = "the disk is full"
     assert bench.laboratory.may_close() is False
     assert "could not be saved: the disk is full" in said(bench)
+    assert bench.laboratory.may_close() is True
+
+
+def unkept(qtbot, bench: Bench, tmp_path: Path) -> Path:
+    """A training has ended, and its model could not be written; what stands in the way."""
+    bench.begin(qtbot)
+    kept = tmp_path / "trainings" / "kept"
+    kept.write_text("in the way")
+    bench.tell(scripted.started(), scripted.steps(1, 2), scripted.finished(2, True))
+    assert "could not be kept" in said(bench)
+    return kept
+
+
+def test_a_window_whose_trained_model_is_in_no_file_stays_open_once(qtbot, bench, tmp_path):
+    unkept(qtbot, bench, tmp_path)
+    assert bench.laboratory.may_close() is False
+    assert "The trained model is in no file: " in said(bench)
+    assert "close the window again to give it up" in said(bench)
+    i18n.set_language("zh")
+    assert "再次关闭窗口即放弃它" in said(bench) and "file" not in said(bench)
+    assert bench.laboratory.may_close() is True
+
+
+def test_closing_tries_once_more_to_keep_the_model(qtbot, bench, tmp_path):
+    kept = unkept(qtbot, bench, tmp_path)
+    kept.unlink()
+    assert bench.laboratory.may_close() is True
+    assert [path.name for path in kept.iterdir()] == ["reverse.safetensors"]
+    assert bench.client.forgotten
+
+
+def test_where_the_last_step_was_saved_closing_does_not_threaten_with_a_loss(
+    qtbot, bench, tmp_path
+):
+    bench.begin(qtbot)
+    (tmp_path / "trainings" / "kept").write_text("in the way")
+    bench.tell(scripted.started(), scripted.steps(1, 2), RunSaved(2, "there"))
+    bench.tell(scripted.finished(2, True))
+    assert bench.laboratory.may_close() is False
+    assert "can go on from there" in said(bench) and "give it up" not in said(bench)
+    assert bench.laboratory.may_close() is True
+
+
+def test_a_training_that_was_gone_on_with_is_guarded_anew(qtbot, bench, tmp_path):
+    bench.begin(qtbot)
+    (tmp_path / "trainings" / "kept").write_text("in the way")
+    bench.tell(scripted.started(), scripted.steps(1))
+    bench.client.unsavable = "the disk is full"
+    assert bench.laboratory.may_close() is False
+    bench.client.unsavable = ""
+    bench.tell(scripted.steps(2), scripted.finished(2, True))
+    assert bench.laboratory.may_close() is False
+    assert "in no file" in said(bench)
+
+
+def test_another_training_does_not_take_the_place_of_an_unkept_model_unsaid(qtbot, bench, tmp_path):
+    unkept(qtbot, bench, tmp_path)
+    first, number = bench.client, bench.training.number
+    bench.store.dispatch(lab_actions.change_settings)
+    bench.store.dispatch(lab_orders.begin)
+    qtbot.waitUntil(lambda: "is in no file, so it stays" in said(bench))
+    assert bench.client is first and bench.training.number == number
+    assert lab_orders.is_unkept(bench.training)
+    bench.begin(qtbot)
+    assert bench.client is not first
+
+
+def test_the_model_before_a_loss_that_is_no_number_holds_no_window_open(qtbot, bench):
+    bench.begin(qtbot)
+    bench.tell(scripted.started(), scripted.steps(1, 2))
+    bench.tell(Failed("the loss is nan", good_step=2, parameters=scripted.flat(2)))
     assert bench.laboratory.may_close() is True
 
 

@@ -26,7 +26,7 @@ from visualizer.lenses.lab_form import bytes_text, duration_text
 from visualizer.lenses.lab_picture import Detail, Frame, NormBar, Sample
 from visualizer.lenses.lab_probe import marked_columns
 from visualizer.lenses.token_labels import NOTHING, token_labels
-from visualizer.reasons import translated
+from visualizer.reasons import as_sentence, translated
 
 if TYPE_CHECKING:
     from model_core.training.held_out import Evaluation
@@ -136,18 +136,20 @@ def update_ratio(training: Training) -> float | None:
     return float(sum(row.update**2 for row in rows) ** 0.5 / parameters)
 
 
-def said(reason: str) -> str:
-    """A sentence of the core in the language in use, with its first letter large."""
-    text = translated(reason)
-    return text[:1].upper() + text[1:]
+def said(reason: str, title: str = "") -> str:
+    """A sentence of the core in the language in use, with its first letter large.
+
+    title: the data's, which may be a file's name and stays as it is
+    """
+    return as_sentence(translated(reason), title)
 
 
 def why_ended(training: Training, can_go_on: bool) -> str:
     """Why a training has failed, and where it can go on from."""
-    reason = said(training.reason)
-    if not can_go_on:
+    reason, step = said(training.reason, training.subject.title), training.saved_step
+    if not can_go_on or step is None:
         return reason
-    return tr("error.training.saved", reason=reason, step=f"{training.saved_step or 0:,}")
+    return tr("error.training.saved", reason=reason, step=f"{step:,}")
 
 
 def plain(title: str) -> str:
@@ -240,9 +242,9 @@ def frame_at(lab: Lab, step: int | None, chosen: bool, mark: str) -> Frame | Non
 def labels(lab: Lab, shot: Shot) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tokens of the rows and columns of the attention on show."""
     rows, columns = token_labels(shot.rows), token_labels(shot.columns)
+    columns = marked_columns(lab.training, shot.probe, columns)
     if lab.attention == "encoder":
         return columns, columns
-    columns = marked_columns(lab.training, shot.probe, columns)
     return rows, rows if lab.attention == "decoder" else columns
 
 

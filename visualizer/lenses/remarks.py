@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from visualizer.actions import show_notice
 from visualizer.i18n import tr
 from visualizer.lab_film import task_name
-from visualizer.reasons import translated
+from visualizer.reasons import as_sentence, translated
 from visualizer.state import ModelEntry, Notice, ViewState, reads_matrix, silent_traits
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def notice_text(notice: Notice | None) -> str:
     if "title" in values:
         # a task is called otherwise in each language
         values["name"] = task_name(values["title"])
-    if notice.key.startswith("error.training"):
+    if notice.key in ("error.training", "error.training.saved"):
         # it begins the sentence
-        values["reason"] = values["reason"][:1].upper() + values["reason"][1:]
+        values["reason"] = as_sentence(values["reason"], values.get("title", ""))
     return tr(notice.key, **values, what=_silence(values))
 
 

@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 from visualizer import fonts, lab_actions, lab_unfinished
 from visualizer.cards import bundled_title
 from visualizer.i18n import has, tr
-from visualizer.lab import Unfinished
+from visualizer.lab import Damaged, Unfinished
+from visualizer.reasons import translated
 from visualizer.state import ViewState
 from visualizer.store import Store
 from visualizer.widgets.column_area import ColumnArea
@@ -84,7 +85,7 @@ class ChoiceCard(QFrame):
 
 
 class UnfinishedRow(QWidget):
-    """A training that can go on: resumed(path), discarded(path)."""
+    """A training that was not ended: resumed(path) where it can go on, discarded(path)."""
 
     resumed = Signal(object)
     discarded = Signal(object)
@@ -94,6 +95,8 @@ class UnfinishedRow(QWidget):
         self.path = Path()
         self.words = QLabel()
         self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setMinimumWidth(1)
+        self._whole = ""
         self.go_on, self.discard = push_button(), push_button(kind="quiet")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -103,15 +106,28 @@ class UnfinishedRow(QWidget):
         self.go_on.clicked.connect(self._on_resumed)
         self.discard.clicked.connect(self._on_discarded)
 
-    def draw(self, entry: Unfinished) -> None:
+    def draw(self, entry: Unfinished | Damaged) -> None:
         self.path = entry.path
-        name = task_title(entry.subject.title)
-        when = datetime.fromtimestamp(entry.when).strftime("%Y-%m-%d %H:%M")
-        words = tr("lab.unfinished.row", name=name, step=f"{entry.step:,}", when=when)
-        self.words.setText(words)
+        words = self._whole = row_words(entry)
+        self.go_on.setVisible(isinstance(entry, Unfinished))
         for button, key in ((self.go_on, "resume"), (self.discard, "discard")):
             button.setText(tr(f"lab.unfinished.{key}"))
             button.setAccessibleName(f"{button.text()}: {words}")
+        self._shorten()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._shorten()
+
+    def _shorten(self) -> None:
+        """No more words than there is room for beside the buttons; the tooltip has them all."""
+        shown = [b for b in (self.go_on, self.discard) if not b.isHidden()]
+        room = self.parentWidget().width() if self.isHidden() else self.width()
+        room -= sum(b.sizeHint().width() + self.layout().spacing() for b in shown)
+        lines = self.words.fontMetrics()
+        text = lines.elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
+        self.words.setText(text)
+        self.words.setToolTip("" if text == self._whole else self._whole)
 
     def _on_resumed(self) -> None:
         self.resumed.emit(self.path)
@@ -194,7 +210,7 @@ class StartPart(QWidget):
 
     def draw(self, state: ViewState) -> None:
         self.back.setVisible(state.lab.training is not None)
-        left = state.lab.unfinished
+        left = (*state.lab.unfinished, *state.lab.damaged)
         self.offer.setVisible(bool(left))
         while len(self.rows) < len(left):
             row = UnfinishedRow(self.area.widget())
@@ -215,6 +231,16 @@ class StartPart(QWidget):
 
     def _on_back(self) -> None:
         self.store.dispatch(lab_actions.go_to, "training")
+
+
+def row_words(entry: Unfinished | Damaged) -> str:
+    """What a training is of, how far it came and when it was saved; or why it cannot go on."""
+    when = datetime.fromtimestamp(entry.when).strftime("%Y-%m-%d %H:%M")
+    if isinstance(entry, Damaged):
+        reason = translated(entry.reason)
+        return tr("lab.unfinished.damaged", file=entry.path.name, when=when, reason=reason)
+    name = task_title(entry.subject.title)
+    return tr("lab.unfinished.row", name=name, step=f"{entry.step:,}", when=when)
 
 
 def known_tasks() -> frozenset[str]:
