@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from model_core import bundled
+from model_core import bundled, open_checkpoint, save_checkpoint
 from tests.core.models import small_model
 from tests.gui.live_window import live  # noqa: F401 (fixture)
 from tests.gui.views import SENTENCE, entry, worked_view
-from visualizer import actions, dialogs
+from visualizer import actions, dialogs, i18n
+from visualizer.cards import title_of
 from visualizer.menus import model_menu
+from visualizer.run import open_entry
 from visualizer.state import Inputs, ModelEntry, ViewState
 
 
@@ -72,6 +74,24 @@ def test_the_model_in_use_is_called_as_the_language_has_it(live):  # noqa: F811
     live.store.dispatch(actions.set_language, "zh")
     assert "自注意力" in live.window.windowTitle()
     assert "手算" in live.window.header.model.toolTip()
+
+
+@pytest.mark.parametrize("name", ["reverse", "dates", "en-fr"])
+def test_a_kept_model_of_a_task_is_called_as_the_language_has_it(tmp_path, name):
+    """Truth: the title that the core writes into the card of a task's model, and the catalogues."""
+    titles = {language: i18n.catalogue(language)[f"card.{name}.title"] for language in ("en", "zh")}
+    model = open_checkpoint(bundled.path_of(name))
+    path = tmp_path / "kept.safetensors"
+    save_checkpoint(model, path)
+    again = open_entry(path)
+    assert again.name == titles["en"] != titles["zh"]
+    # one that is opened straight from the lab has its name in the language of that moment
+    begun = replace(again, name=titles["zh"])
+    own = replace(again, name="my letters")
+    for language in ("zh", "en"):
+        i18n.set_language(language)
+        assert title_of(again) == title_of(begun) == titles[language]
+        assert title_of(own) == "my letters"
 
 
 def test_the_dialog_offers_all_formats_at_once(live, monkeypatch):  # noqa: F811
