@@ -19,7 +19,7 @@ from model_core.model import Model
 from model_core.parameters import initialise
 from model_core.threads import limit_blas_threads
 from model_core.training.loop import Progress, train
-from model_core.training.outputs import check_format, check_model_place
+from model_core.training.outputs import check_format, check_model_place, save_somewhere
 from model_core.training.tasks import chat_zh, dates, en_fr, en_zh, numbers, reverse
 
 MODULES = (en_zh, chat_zh, en_fr, dates, reverse, numbers)
@@ -45,8 +45,9 @@ def train_task(
     Data, first parameters and training all follow from the seed.
     path: None is the bundled model's own place where the recipe is the bundled model's own too,
     else NAME.safetensors in the current folder, where there is none yet
+    ValueError where it could not be written there, with the place where it lies instead.
     """
-    module = task(name)
+    module, current = task(name), Path.cwd()
     recipe = module.recipe.RECIPE
     if path is None:
         path = _default_place(name, is_bundled=steps is None and seed in (None, recipe.seed))
@@ -69,7 +70,17 @@ def train_task(
     for progress in train(model, module.examples(data, model), recipe):
         report(progress)
     model.card = module.card(data, model, recipe)
-    checkpoints.save(path, config, model.parameters, tokenizer, model.card)
+
+    def save(place: Path) -> None:
+        checkpoints.save(place, config, model.parameters, tokenizer, model.card)
+
+    place, why = save_somewhere(path, current, save)
+    if place is None:
+        raise ValueError(
+            f"{path} {why}, and the model can be written to no other place either: it is lost"
+        )
+    if why:
+        raise ValueError(f"{path} {why}; the trained model is written to {place} instead")
     return path
 
 
