@@ -62,6 +62,11 @@ def rows_at_a_time(longest: int) -> int:
     return max(1, min(BATCH_SIZE, BATCH_SIZE * USUAL_LENGTH**2 // longest**2))
 
 
+def decoded_at_most(longest: int) -> int:
+    """How many texts of so many tokens an evaluation decodes, to count the exact matches."""
+    return max(1, min(DECODED_EXAMPLES, DECODED_EXAMPLES * USUAL_LENGTH // longest))
+
+
 class HeldOut:
     """The same sample of held-out examples, measured again and again."""
 
@@ -75,8 +80,7 @@ class HeldOut:
         longest = max(max(len(e.source), len(e.target) + 1) for e in sample)
         self._rows = rows_at_a_time(longest)
         self._batches = [sample[i : i + self._rows] for i in range(0, len(sample), self._rows)]
-        most = max(1, min(DECODED_EXAMPLES, DECODED_EXAMPLES * USUAL_LENGTH // longest))
-        self._decoded = list(examples[:most])
+        self._decoded = list(examples[: decoded_at_most(longest)])
 
     def measure(self, step: int) -> Evaluation:
         """The model as it is now; its parameters and the random streams of training stay."""

@@ -10,7 +10,8 @@ import pytest
 from PySide6.QtCore import QPoint
 
 from model_core.training.estimates import Estimate
-from model_core.training.lab_data import Facts, TaskSource, task_settings
+from model_core.training.held_out import HeldOut
+from model_core.training.lab_data import Facts, TaskSource, load, prepare, task_settings
 from model_core.training.problems import problems
 from model_core.training.settings import FIELDS, Settings
 from model_core.training.tasks import TASKS
@@ -152,6 +153,20 @@ def test_one_thing_is_spoken_of_as_one():
     facts = replace(FACTS, n_train=1, n_held_out=0)
     assert lab_form.facts_said(facts, 64)[0].startswith("1 pair to")
     assert lab_form.facts_said(FACTS, 64)[0].startswith("50 pairs to")
+
+
+@pytest.mark.parametrize("name", ["reverse", "dates"])
+def test_the_form_says_how_many_held_out_pairs_an_evaluation_decodes(name):
+    settings = task_settings(name)
+    data = load(TaskSource(name), settings)
+    prepared = prepare(data, settings)
+    done = HeldOut(prepared.model, prepared.held_out).measure(0)
+    said = lab_form.facts_said(data.facts(settings), settings.max_seq_len)
+    held = f"{len(prepared.held_out):,}"
+    assert said[0].endswith(f"{held} held out")
+    assert said[1].startswith(f"{done.decoded} of the {held} held-out pairs")
+    few = replace(data.facts(settings), n_held_out=done.decoded)
+    assert not any("are decoded" in line for line in lab_form.facts_said(few, 64))
 
 
 def test_a_number_of_many_digits_takes_no_room_in_a_sentence():

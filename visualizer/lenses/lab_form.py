@@ -9,6 +9,7 @@ import msgspec
 
 from model_core.parameters import parameter_count
 from model_core.training.estimates import Estimate
+from model_core.training.held_out import decoded_at_most
 from model_core.training.lab_data import Facts, TaskSource, task_settings
 from model_core.training.problems import Problem, problems
 from model_core.training.settings import FIELDS, SettingField, Settings
@@ -284,6 +285,11 @@ def facts_said(facts: Facts, max_seq_len: int) -> tuple[str, ...]:
             target=f"{facts.n_target_tokens:,}",
         ),
     ]
+    if len(facts.lengths):
+        longest = min(int(facts.lengths.max()), max(max_seq_len, 1))
+        decoded = decoded_at_most(longest)
+        if decoded < facts.n_held_out:
+            lines.insert(1, tr("lab.facts.decoded", n=decoded, held=f"{facts.n_held_out:,}"))
     if not facts.n_held_out:
         lines.append(tr("lab.facts.none_held"))
     if len(facts.lengths):

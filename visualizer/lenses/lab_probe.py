@@ -49,12 +49,16 @@ def marked_columns(
     training: Training | None, probe: str, columns: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The labels of the source's tokens; an unknown character is itself with a question mark, which
-    has room above its column where <UNK> would take the place of the next label.
+    has room above its column where <UNK> would take the place of the next label. The sign of a
+    blank is as wide as that already.
     """
     if training is None or getattr(training.tokenizer, "source_unit", "") != "characters":
         return columns
     typed = dict(unknown_of(training, probe))
     return tuple(
-        f"{token_label(typed[place])}?" if place in typed else label
-        for place, label in enumerate(columns)
+        _marked(typed[place]) if place in typed else label for place, label in enumerate(columns)
     )
+
+
+def _marked(typed: str) -> str:
+    return token_label(typed) if typed in BLANKS else f"{token_label(typed)}?"

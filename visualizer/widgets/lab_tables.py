@@ -14,6 +14,8 @@ from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, Face, box, write
 from visualizer.widgets.verdict import draw_verdict
 
 LINE = 1.45
+# So many letters tell which word of a heading was cut.
+LEAST_TOLD = 3
 # What a turn of the wheel by one notch is, and how many lines go by then.
 NOTCH, LINES_A_NOTCH = 120, 3
 
@@ -190,13 +192,15 @@ class NormTable(Lines):
 
 
 def whole_head(head: str, room: float, face: Face) -> str:
-    """As many of a heading's parts as there is room for, from the first on, each of them whole: the
-    first is a step, and a number that is cut would be read as another one.
+    """A heading with all of its words, or with as many as are told by what is left of the last one.
+
+    The first part is a step, which stays whole: a number that is cut would be read as another one.
     """
-    parts = head.split(" · ")
-    while len(parts) > 1 and face.width(" · ".join(parts)) > room:
-        parts.pop()
-    return " · ".join(parts)
+    if face.width(head) <= room:
+        return head
+    step, _, words = head.partition(" · ")
+    least = face.width(f"{step} · {words[:LEAST_TOLD]}…")
+    return head if least <= room else step
 
 
 def shared(wished: list[float], room: float) -> list[float]:
