@@ -138,9 +138,7 @@ def test_what_the_model_does_not_know_of_a_probe_is_said(bench, qtbot):
     training = of_letters(bench, qtbot)
     assert unknown_said(training, "hello") == ""
     said = unknown_said(training, "hello wörld ö")
-    assert said.startswith("2 characters are unknown") and said.endswith(
-        "<UNK> in their place: blank · ö"
-    )
+    assert said.startswith("2 characters are unknown") and said.endswith("read as <UNK>: blank · ö")
     assert unknown_said(training, "ö").startswith("1 character is unknown")
     many = unknown_said(training, "äöüßàáâãçñ")
     assert many.startswith("10 ") and many.endswith("…")
@@ -169,3 +167,18 @@ def test_unknown_words_are_said_below_the_field_until_the_probe_is_another_one(l
     QTest.keyClicks(field, "s4 s6")
     QTest.keyClick(field, KEY.Key_Return)
     assert not wrong.isVisible()
+
+
+def test_what_is_said_below_the_field_takes_a_line_and_nothing_else(live, qtbot):
+    live.window.resize(1600, 1000)
+    qtbot.wait(100)
+    training = live.window.stage.page.parts["training"]
+    before, wide = training.charts[0].height(), part(live).minimumSizeHint().width()
+    live.store.dispatch(
+        lab_orders.set_probe, " ".join(f"no{n}nonsenseatallbutlong" for n in range(9))
+    )
+    qtbot.wait(100)
+    line = part(live).wrong
+    assert line.isVisible() and part(live).minimumSizeHint().width() == wide
+    assert line.fontMetrics().horizontalAdvance(line.text()) <= line.width()
+    assert training.charts[0].height() >= before - line.height() - 2 * part(live).em

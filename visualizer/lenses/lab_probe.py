@@ -10,8 +10,8 @@ from visualizer.i18n import tr, tr_count
 from visualizer.lab import Training
 from visualizer.lenses.token_labels import token_label
 
-# So many unknown pieces are named.
-MOST_NAMED = 8
+# So many unknown pieces are named, and so much of each is quoted: it is one line.
+MOST_NAMED, LONGEST = 6, 12
 BLANKS = " \u00a0\u3000"
 
 
@@ -36,7 +36,9 @@ def unknown_said(training: Training | None, probe: str) -> str:
     pieces = tuple(dict.fromkeys(text for _, text in unknown_of(training, probe)))
     if training is None or not pieces:
         return ""
-    names = [tr("lab.probe.blank") if text in BLANKS else text for text in pieces[:MOST_NAMED]]
+    names = [
+        tr("lab.probe.blank") if text in BLANKS else _short(text) for text in pieces[:MOST_NAMED]
+    ]
     if len(pieces) > MOST_NAMED:
         names.append("…")
     unit = "characters" if training.tokenizer.source_unit == "characters" else "words"
@@ -62,3 +64,8 @@ def marked_columns(
 
 def _marked(typed: str) -> str:
     return token_label(typed) if typed in BLANKS else f"{token_label(typed)}?"
+
+
+def _short(typed: str) -> str:
+    label = token_label(typed)
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"

@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
+    QSizePolicy,
     QStackedLayout,
     QVBoxLayout,
     QWidget,
@@ -66,7 +67,8 @@ class FilmPart(QWidget):
         self.probe, self.wrong = ProbeField(), QLabel()
         self.wrong.setProperty("role", "error")
         self.wrong.setTextFormat(Qt.TextFormat.PlainText)
-        self.wrong.setWordWrap(True)
+        # words that wrap would give the film the height of all its tables' lines for its least one
+        self.wrong.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.wrong.hide()
         self.probe_label = QLabel()
         self.probe_label.setProperty("role", "muted")
@@ -311,6 +313,7 @@ class FilmPart(QWidget):
             self.wrong.setProperty("role", role)
             self.wrong.style().polish(self.wrong)
         self.wrong.setText(words)
+        self.wrong.setToolTip(words)
         self.wrong.setVisible(bool(words))
 
     def _on_site(self, place: tuple[str, int]) -> None:
