@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
+from tests.gui.lab_bench import PAIRS
 from tests.gui.samples import FONT
 from tests.gui.test_lab_views import examples, live_training
 from visualizer import actions, fonts, i18n, lab_actions, lab_orders
@@ -89,6 +90,27 @@ def test_the_range_of_a_setting_is_whole_and_beside_its_field(bundled_font, lab_
         room = setting.hint.width()
         assert all(setting.hint.fontMetrics().horizontalAdvance(line) <= room for line in lines)
         assert " · ".join(lines) == setting.row.hint
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1600, 1000)])
+def test_a_file_with_a_long_name_makes_no_page_wider(bundled_font, lab_window, tmp_path, size):
+    path = tmp_path / f"{'a long name of pairs ' * 11}.tsv"
+    path.write_text(PAIRS, encoding="utf-8")
+    lab_window.window.resize(*size)
+    lab_window.store.dispatch(lab_actions.toggle_lab)
+    page = lab_window.window.stage.page
+    lab_window.store.dispatch(lab_actions.choose_file, path)
+    lab_window.qtbot.waitUntil(lambda: lab_window.state.lab.file.report is not None, timeout=20_000)
+    lab_window.store.dispatch(lab_actions.accept_file)
+    lab_window.qtbot.wait(100)
+    for name in ("file", "settings"):
+        part = page.parts[name]
+        assert part.minimumSizeHint().width() <= page.width()
+        heading = part.heading
+        assert path.name in heading.text()
+        assert heading.fontMetrics().horizontalAdvance(heading.shown()) <= heading.width()
+        assert heading.shown().endswith(".tsv") and "…" in heading.shown()
+    assert lab_window.window.size().toTuple() == size
 
 
 # The training.

@@ -38,6 +38,7 @@ from visualizer.widgets.cleaning_list import CleaningList
 from visualizer.widgets.column_area import ColumnArea
 from visualizer.widgets.controls import SectionHead, card, push_button
 from visualizer.widgets.lab_tables import SampleTable
+from visualizer.widgets.title_label import TitleLabel
 
 ASIDE = 23.0
 # An encoding that is not sure is asked for with so many answers at most.
@@ -119,7 +120,7 @@ class FilePart(QWidget):
         super().__init__(parent)
         self.store = store
         em = fonts.em(self.font())
-        self.heading, self.facts = QLabel(), QLabel()
+        self.heading, self.facts = TitleLabel(), QLabel()
         self.heading.setFont(fonts.scaled(self.font(), fonts.TITLE, bold=True))
         self.facts.setProperty("role", "muted")
         self.warning = QLabel()

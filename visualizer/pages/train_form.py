@@ -32,6 +32,7 @@ from visualizer.store import Store
 from visualizer.theme import theme_of
 from visualizer.widgets.column_area import ColumnArea
 from visualizer.widgets.controls import Choice, SectionHead, card, push_button
+from visualizer.widgets.title_label import TitleLabel
 
 ASIDE = 22.0
 # From this width on, in parts of the font's size, the settings have two columns: below it the
@@ -58,7 +59,7 @@ class FormPart(QWidget):
         super().__init__(parent)
         self.store = store
         em = self.em = fonts.em(self.font())
-        self.heading = QLabel()
+        self.heading = TitleLabel()
         self.heading.setFont(fonts.scaled(self.font(), fonts.TITLE, bold=True))
         self.preset = Choice()
         self.back, self.train = push_button(), push_button(kind="primary")
