@@ -10,6 +10,7 @@ import ctypes
 import gc
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -17,6 +18,8 @@ EVERY = 1000  # milliseconds
 # A young collection takes well under a millisecond; a whole one looks at everything.
 WHOLE_EVERY = 20
 GIVEN_BACK_EVERY = 5
+# Of mallopt(3): from so many bytes on memory is mapped for an array of its own.
+M_MMAP_THRESHOLD, APART = -3, 2**19
 
 
 class GarbageCollector(QObject):
@@ -54,14 +57,25 @@ def giver_back() -> Callable[[], object]:
     Only the GNU library keeps it: arrays of all sizes come and go for hours, and the process
     would stay as large as it ever was. Takes some 2 ms, for 100 MB of heap.
     """
-    if sys.platform == "linux":
-        try:
-            trim = ctypes.CDLL(None).malloc_trim
-        except (OSError, AttributeError):
-            # another C library
-            return _nothing
-        return lambda: trim(0)
-    return _nothing
+    library = gnu_library()
+    if library is None:
+        return _nothing
+    # Large arrays stay apart, where each goes back at once. Left to itself the library takes ever
+    # larger ones into the heap, up to 32 MB, and small things settle between them.
+    library.mallopt(M_MMAP_THRESHOLD, APART)
+    return lambda: library.malloc_trim(0)
+
+
+def gnu_library() -> Any:
+    """The C library that this process uses, where it is GNU's on Linux; else None."""
+    if sys.platform != "linux":
+        return None
+    try:
+        library = ctypes.CDLL(None)
+        return library if library.malloc_trim and library.mallopt else None
+    except (OSError, AttributeError):
+        # another C library
+        return None
 
 
 def _nothing() -> None:

@@ -85,3 +85,19 @@ def test_memory_that_is_free_between_things_in_use_is_given_back():
     give_back()
     # 500 blocks of 94 KB
     assert before - memory_of("self").resident > 30
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_large_array_goes_back_at_once_however_many_came_before():
+    if garbage.giver_back() is garbage._nothing:
+        pytest.skip("this C library keeps nothing back")
+    # the library alone would take the next ones into its heap after these
+    for _ in range(3):
+        np.ones(2**20)
+    large = np.ones(2**20)
+    small = [np.ones(100) for _ in range(1000)]
+    before = memory_of("self").resident
+    del large
+    # 8 MB
+    assert before - memory_of("self").resident > 7
+    assert len(small) == 1000
