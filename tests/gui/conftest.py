@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.gui.lab_bench import bench, lab_window  # noqa: F401 (fixtures)
+from tests.gui.lab_bench import bench, bundled_font, lab_window  # noqa: F401 (fixtures)
 from visualizer import i18n
 from visualizer.qt_words import translate_qt
 

@@ -11,11 +11,13 @@ from model_core.training.lab_data import TaskSource
 from model_core.training.settings import Settings
 from tests.gui import scripted_training as scripted
 from tests.gui.live_window import LiveWindow
+from tests.gui.samples import FONT
 from tests.gui.scripted_training import Scripted
 from tests.gui.views import view
-from visualizer import lab_orders
+from visualizer import fonts, lab_orders
 from visualizer.lab import Subject, Training
 from visualizer.laboratory import Laboratory
+from visualizer.lenses import remarks
 from visualizer.store import Store
 
 # The lines of a file of pairs that can be told apart.
@@ -62,10 +64,24 @@ class Bench:
         self.laboratory._on_look()
 
 
+def said(bench: Bench) -> str:
+    """The notice on show."""
+    return remarks.notice_text(bench.store.state.notice)
+
+
 def film(bench, qtbot, *steps: int) -> None:
     bench.begin(qtbot)
     bench.tell(scripted.started(), *(scripted.snapshot(n) for n in steps))
     bench.tell(scripted.steps(40, evaluated=40))
+
+
+@pytest.fixture
+def bundled_font(qapp):
+    """What fits depends on the font: it shall be the one that the window has."""
+    before = qapp.font()
+    fonts.install_fonts(qapp, FONT, exact=True)
+    yield
+    qapp.setFont(before)
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
 from tests.gui.lab_bench import PAIRS
-from tests.gui.samples import FONT
 from tests.gui.test_lab_views import examples, live_training
-from visualizer import actions, fonts, i18n, lab_actions, lab_orders
+from visualizer import actions, i18n, lab_actions, lab_orders
 from visualizer.lenses import lab_words
 from visualizer.lenses.lab_picture import Frame, NormBar
 from visualizer.pages.train_setting import Setting
@@ -21,15 +20,6 @@ from visualizer.widgets.film_strip import FilmStrip
 from visualizer.widgets.lab_tables import NormTable, SampleTable
 
 SIZES = [(1280, 720), (1440, 900), (1600, 1000), (1920, 1080)]
-
-
-@pytest.fixture
-def bundled_font(qapp):
-    """What fits depends on the font: it shall be the one that the window has."""
-    before = qapp.font()
-    fonts.install_fonts(qapp, FONT, exact=True)
-    yield
-    qapp.setFont(before)
 
 
 def form_of(live, size: tuple[int, int], scale: float = 1.0, language: str = "en"):

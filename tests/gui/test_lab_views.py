@@ -12,23 +12,13 @@ from PySide6.QtGui import QWheelEvent
 from tests.gui import scripted_training as scripted
 from tests.gui.lab_bench import Bench, film
 from tests.gui.live_window import LiveWindow
-from tests.gui.samples import FONT
-from visualizer import actions, fonts, lab_actions, lab_orders
+from visualizer import actions, lab_actions, lab_orders
 from visualizer.lenses import lab_charts, lab_words
 from visualizer.lenses.lab_picture import Frame, NormBar, Sample
 from visualizer.widgets.film_pair import FilmPair
 from visualizer.widgets.lab_chart import LabChart
 from visualizer.widgets.lab_tables import LINE, NormTable, SampleTable, shared
 from visualizer.widgets.parts_note import PartsNote
-
-
-@pytest.fixture
-def bundled_font(qapp):
-    """What fits depends on the font: it shall be the one that the window has."""
-    before = qapp.font()
-    fonts.install_fonts(qapp, FONT, exact=True)
-    yield
-    qapp.setFont(before)
 
 
 def told(bench, qtbot, count: int = 40, **columns: float | np.ndarray):

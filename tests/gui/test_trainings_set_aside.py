@@ -12,20 +12,16 @@ from model_core.training.lab_data import TaskSource
 from model_core.training.messages import Failed, Paused, RunSaved
 from model_core.training.settings import Settings
 from tests.gui import scripted_training as scripted
-from tests.gui.lab_bench import Bench, subject
+from tests.gui.lab_bench import Bench, said, subject
 from visualizer import actions, i18n, lab_actions, lab_orders, lab_places, lab_unfinished
 from visualizer.lab import Subject, Training, Unfinished
 from visualizer.lab_film import task_name
-from visualizer.lenses import lab_words, remarks
+from visualizer.lenses import lab_words
 
 
 @pytest.fixture
 def live(lab_window):
     return lab_window
-
-
-def said(bench: Bench) -> str:
-    return remarks.notice_text(bench.store.state.notice)
 
 
 def left(name: str, step: int, when: float = 1e9) -> Unfinished:

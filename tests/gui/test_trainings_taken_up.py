@@ -13,7 +13,7 @@ from model_core.training.messages import Failed
 from model_core.training.resume import previous_of
 from model_core.training.settings import Settings
 from tests.gui import scripted_training as scripted
-from tests.gui.lab_bench import PAIRS, Bench, subject
+from tests.gui.lab_bench import PAIRS, Bench, said, subject
 from tests.gui.live_window import WAIT
 from visualizer import actions, i18n, lab_actions, lab_orders, lab_unfinished
 from visualizer.lab import Damaged, Subject, Training, Unfinished
@@ -25,10 +25,6 @@ from visualizer.reasons import as_sentence
 @pytest.fixture
 def live(lab_window):
     return lab_window
-
-
-def said(bench: Bench) -> str:
-    return remarks.notice_text(bench.store.state.notice)
 
 
 def saved(path: Path, data: Path, n: int = 3) -> int:
