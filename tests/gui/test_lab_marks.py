@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QMouseEvent
 
 from model_core.training.held_out import Evaluation
 from tests.gui.lab_bench import film, subject
-from tests.gui.test_lab_views import bundled_font, told  # noqa: F401
+from tests.gui.test_lab_views import told
 from visualizer import lab_orders
 from visualizer.lab import Training
 from visualizer.lenses import lab_charts
@@ -120,7 +120,7 @@ def test_what_is_measured_now_and_then_says_when_it_was(qtbot, bench):
     assert lab_charts.charts(training, 0)[LOSS].lines[0].now == ""
 
 
-def test_the_number_of_the_step_never_lies_on_those_of_the_axis(qtbot, bench, bundled_font):  # noqa: F811
+def test_the_number_of_the_step_never_lies_on_those_of_the_axis(qtbot, bench, bundled_font):
     chart = lab_charts.loss_chart(told(bench, qtbot))
     for step in (0, 1, 20, 39):
         # the ends of the axis look as they do without the mark
@@ -198,7 +198,7 @@ def test_the_mean_says_of_how_many_as_long_as_others_can_be_shorter():
     assert [len(texts) for _, texts in shorter_legends(lines[:1])]
 
 
-def test_there_is_room_for_the_number_beside_an_alignment_curve(qtbot, bench, bundled_font):  # noqa: F811
+def test_there_is_room_for_the_number_beside_an_alignment_curve(qtbot, bench, bundled_font):
     values = np.linspace(2.0, 0.5, 40)
     chart = lab_charts.loss_chart(told(bench, qtbot, alignment_loss=values))
     widget = painted(qtbot, chart, 390, 250)
