@@ -21,6 +21,7 @@ import numpy as np
 from model_core.chat import source_of
 from model_core.checkpoints import CheckpointError
 from model_core.checkpoints.errors import said_of_files
+from model_core.free_memory import give_back
 from model_core.threads import limit_blas_threads
 from model_core.training.cleaning import CleaningReport
 from model_core.training.guard import DivergedError
@@ -332,6 +333,8 @@ class Worker:
             self._send(Refused(said))
         else:
             self._send(RunSaved(self._run.step, path))
+        # several times the history, which grows from one time to the next
+        give_back()
 
     def _finish(self, is_whole: bool) -> None:
         self._ended.set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -20,12 +19,11 @@ from visualizer import actions, lab_actions, lab_orders, lab_unfinished
 from visualizer.lab import Shot, Training, site_of
 from visualizer.lab_film import model_at, shot_of, shots_of, telling_heads
 from visualizer.lenses import lab_charts, lab_words
-from visualizer.theme import DARK, LIGHT
 from visualizer.widgets import figures
 from visualizer.widgets.film_detail import FilmDetail
 from visualizer.widgets.film_pair import FilmPair
 from visualizer.widgets.film_strip import FEWEST, FilmStrip
-from visualizer.widgets.lab_chart import LabChart, column_runs
+from visualizer.widgets.lab_chart import LabChart
 
 
 @pytest.fixture
@@ -197,44 +195,6 @@ def test_the_second_axis_is_that_of_the_learning_rate(qtbot, bench):
     for share, text in rate.right:
         assert float(text) == pytest.approx(share * line.most, rel=1e-2)
     assert all(line.colour != rate.colours[1] for line in rate.lines if line.most is None)
-
-
-@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
-def test_a_dense_curve_covers_every_point_and_has_no_gap(ratio):
-    rng = np.random.default_rng(5)
-    points = np.stack([np.sort(rng.uniform(3, 40, 700)), rng.normal(size=700)], axis=1)
-    runs = column_runs(points, ratio)
-    assert len(runs) <= 38 * ratio
-    for x, y in points:
-        number = np.searchsorted(runs[:, 0], x + 1e-9, side="right") - 1
-        assert runs[number, 0] <= x < runs[number, 0] + 1 / ratio + 1e-9
-        assert runs[number, 2] <= y <= runs[number, 3]
-    for before, after in pairwise(runs):
-        assert before[2] <= after[3] and after[2] <= before[3]
-
-
-# How long it takes.
-
-
-def test_all_of_the_film_is_painted_quickly(qtbot, bench):
-
-    lab = looked_at(bench, qtbot, *range(0, 90, 10))
-    strip, detail = FilmStrip(), FilmDetail()
-    frames, shown = lab_words.frames(lab, 9), lab_words.detail(lab)
-    for theme in (LIGHT, DARK):
-        for widget in (strip, detail):
-            qtbot.addWidget(widget)
-            widget.resize(800, 300)
-            widget.set_theme(theme)
-        strip.set_frames(frames)
-        detail.set_detail(shown)
-        taken = []
-        for _ in range(5):
-            started = time.perf_counter()
-            strip.grab()
-            detail.grab()
-            taken.append(time.perf_counter() - started)
-        assert sorted(taken)[2] < 0.016
 
 
 def test_two_frames_side_by_side_tell_the_weights_of_a_cell(qtbot, bench):

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
-import numpy as np
-import pytest
-
-from tests.long.process_memory import memory_of
 from visualizer import garbage
 from visualizer.garbage import GarbageCollector
-
-ROOT = Path(__file__).parents[2]
 
 
 class Knot:
@@ -75,46 +66,3 @@ def test_only_what_was_there_at_the_start_is_set_aside(qtbot, monkeypatch):
         collector.stop()
         gc.disable()
     assert gc.get_freeze_count() == 0
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_memory_that_is_free_between_things_in_use_is_given_back():
-    give_back = garbage.giver_back()
-    if give_back is garbage._nothing:
-        pytest.skip("this C library keeps nothing back")
-    # too small to be mapped on their own: every second one keeps the heap as large as it is
-    blocks = [np.ones(12_000) for _ in range(1000)]
-    del blocks[::2]
-    before = memory_of("self").resident
-    give_back()
-    # 500 blocks of 94 KB
-    assert before - memory_of("self").resident > 30
-
-
-# In a process of its own: where the heap has a gap that is large enough, the array lies there.
-LARGE = """
-import numpy as np
-from tests.long.process_memory import memory_of
-from visualizer import garbage
-if garbage.giver_back() is garbage._nothing:
-    raise SystemExit
-# the library alone would take the next ones into its heap after these
-for _ in range(3):
-    np.ones(2**20)
-large = np.ones(2**20)
-small = [np.ones(100) for _ in range(1000)]
-before = memory_of("self").resident
-del large
-print(before - memory_of("self").resident)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_large_array_goes_back_at_once_however_many_came_before():
-    ran = subprocess.run(
-        [sys.executable, "-c", LARGE], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    if not ran.stdout:
-        pytest.skip("this C library keeps nothing back")
-    # 8 MB
-    assert float(ran.stdout) > 7

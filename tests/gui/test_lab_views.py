@@ -48,7 +48,7 @@ def test_the_axis_of_the_losses_is_named_and_cuts_no_curve(qtbot, bench, size):
     plot = chart.plot_rect()
     for line in shown.lines:
         assert line.y.min() >= shown.low and line.y.max() <= shown.high
-        up = np.log(line.y / shown.low) / np.log(shown.high / shown.low)
+        up = np.log(line.y.astype(np.float64) / shown.low) / np.log(shown.high / shown.low)
         expected = plot.bottom() - up * plot.height()
         np.testing.assert_allclose(chart.places(line)[:, 1], expected, atol=1e-6)
 

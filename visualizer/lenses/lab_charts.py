@@ -27,8 +27,8 @@ SMALLEST, LARGEST = 1e-4, 1e5
 
 
 def column(training: Training, name: str) -> np.ndarray:
-    """A column of the history (n,), in float64: thousands of losses are summed up."""
-    return training.steps[:, COLUMNS.index(name)].astype(np.float64)
+    """A column of the history (n,), a view: a long training's is drawn several times a second."""
+    return training.steps[:, COLUMNS.index(name)]
 
 
 def charts(training: Training, looked: int | None = None) -> tuple[Chart, Chart, Chart]:
@@ -286,9 +286,10 @@ def scientific(value: float, places: int = 1) -> str:
 
 def running_mean(values: np.ndarray, count: int) -> np.ndarray:
     """(n,) the mean of each number and up to so many before it."""
-    sums = np.cumsum(values)
+    sums = np.cumsum(values, dtype=np.float64)
     before = np.concatenate([np.zeros(min(count, len(values))), sums[:-count]])
-    return np.asarray((sums - before) / np.minimum(np.arange(1, len(values) + 1), count))
+    means = (sums - before) / np.minimum(np.arange(1, len(values) + 1), count)
+    return means.astype(values.dtype)
 
 
 def nice(value: float) -> float:

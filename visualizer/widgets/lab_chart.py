@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +15,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from visualizer import fonts
 from visualizer.lenses.lab_picture import Chart, ChartLine
 from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.chart_columns import column_runs, draw_runs, thinned
 from visualizer.widgets.glossary_link import Links
 
 # So many points to a column of pixels are no longer painted one by one.
@@ -116,8 +119,7 @@ class LabChart(Canvas):
         found: list[QPointF] = []
         for line in chart.lines:
             if line.most is None:
-                y = np.asarray(line.y, np.float64)
-                above = np.asarray(line.x, np.float64)[np.isfinite(y) & (y > chart.high)]
+                above = line.x[np.isfinite(line.y) & (line.y > chart.high)].astype(np.float64)
                 for x in (plot.left() + above / max(chart.last, 1) * plot.width()).tolist():
                     if not found or abs(x - found[-1].x()) > CLOSEST * self.em:
                         found.append(QPointF(x, plot.top()))
@@ -198,19 +200,20 @@ class LabChart(Canvas):
     def _draw_line(self, painter: QPainter, line: ChartLine) -> None:
         if not len(line.x):
             return
-        places = self.places(line)
         colour = QColor(getattr(self.theme, line.colour))
         if line.faint:
             # through which nothing shines: that takes fifty times as long to paint
             colour = mixed(colour, QColor(self.theme.surface), 0.22)
         wide = 1.2 if line.faint else 1.7
         ratio = self.devicePixelRatioF()
-        if len(places) > DENSE * self.plot_rect().width() * ratio:
-            runs = column_runs(places, ratio)
+        if len(line.x) > DENSE * self.plot_rect().width() * ratio:
+            runs = column_runs(self.places(self._thinned(line, ratio)), ratio)
             if np.quantile(runs[:, 3] - runs[:, 2], 0.9) > wide:
                 draw_runs(painter, runs, colour, wide, 1 / ratio)
                 return
             places = runs[:, :2]
+        else:
+            places = self.places(line)
         shape = [QPointF(x, y) for x, y in places.tolist()]
         if line.dots or len(shape) == 1:
             pen = QPen(colour, 0.34 * self.em)
@@ -220,6 +223,15 @@ class LabChart(Canvas):
         painter.setPen(QPen(colour, wide))
         # one polyline through the stroker takes five times as long
         painter.drawLines([QLineF(a, b) for a, b in pairwise(shape)])
+
+    def _thinned(self, line: ChartLine, ratio: float) -> ChartLine:
+        """A curve that looks the same, of as few points as the columns of pixels need."""
+        chart, plot = self.chart, self.plot_rect()
+        assert chart is not None
+        columns = np.arange(math.floor(plot.left() * ratio), math.ceil(plot.right() * ratio) + 1)
+        edges = (columns / ratio - plot.left()) / plot.width() * max(chart.last, 1)
+        x, y = thinned(line.x, line.y, edges)
+        return replace(line, x=x, y=y)
 
     def _draw_legend(self, painter: QPainter, chart: Chart) -> None:
         """Names and newest values below the heading, where no curve runs."""
@@ -327,37 +339,3 @@ def pointed_texts(chart: Chart, step: int) -> list[tuple[str, str]]:
             text = f"{100 * value:.1f} %" if chart.key[:1] == ("exact",) else f"{value:.6g}"
             said.append((line.colour, f"{line.label} {int(line.x[at]):,}: {text}"))
     return said
-
-
-def column_runs(points: np.ndarray, ratio: float) -> np.ndarray:
-    """What a curve does in each column of pixels: how far it goes up and down there, and what lies
-    between it and the column before.
-
-    points: (n, 2), from left to right    ratio: pixels to a logical one
-    returns: (m, 4) x, the first y, the lowest and the highest, m columns that have a point
-    """
-    column = np.floor(points[:, 0] * ratio).astype(np.int64)
-    starts = np.flatnonzero(np.diff(column, prepend=column[0] - 1))
-    y = points[:, 1]
-    first, last = y[starts], y[np.append(starts[1:], len(y)) - 1]
-    before = np.concatenate([first[:1], last[:-1]])
-    lows = np.minimum(np.minimum.reduceat(y, starts), before)
-    highs = np.maximum(np.maximum.reduceat(y, starts), before)
-    return np.stack([column[starts] / ratio, first, lows, highs], axis=1)
-
-
-def draw_runs(
-    painter: QPainter, runs: np.ndarray, colour: QColor, thick: float, wide: float
-) -> None:
-    """A curve that goes up and down in every column of pixels, as what it covers of each.
-
-    thick: of the line    wide: of a column
-    """
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
-    painter.drawRects(
-        [QRectF(x, low - thick / 2, wide, high - low + thick) for x, _, low, high in runs.tolist()]
-    )
-    painter.restore()
