@@ -7,8 +7,8 @@ The real window, on the screen that DISPLAY names or else offscreen, with the pr
 settings and training process in a folder of its own. First steps are measured without a training,
 as `make bench` does; then one is begun and someone uses the window until the end
 (tests/long/soak_user.py), measuring the same steps, and once a round those beside the training
-while it is paused: a machine does not keep its speed for half an hour. A line every minute. Three
-verdicts:
+while it is paused: a machine does not keep its speed for half an hour. At last it is stopped and
+kept, and the steps are measured once more. A line every minute. Three verdicts:
 
     memory   of the window's process and of both: the median of the last two minutes no more than
              20 MB above that of minutes 5 and 6
@@ -138,13 +138,14 @@ class Soak:
         return (time.monotonic() - self._begun) / 60
 
     def idle(self, seconds: float) -> list[float]:
-        """The measured steps without a training."""
+        """The measured steps without a training; those of the first round warm up."""
+        before, self.user.seconds = self.user.seconds, []
         self.user.measured_round()
         self.user.seconds.clear()
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.user.measured_round()
-        found, self.user.seconds = self.user.seconds, []
+        found, self.user.seconds = self.user.seconds, before
         return found
 
     def train(self, minutes: float, count_objects: bool = False) -> None:
@@ -209,7 +210,7 @@ def growth(samples: Sequence[Sample], minutes: float) -> dict[str, float] | None
     }
 
 
-def verdicts(soak: Soak, idle: Sequence[float], minutes: float) -> bool:
+def verdicts(soak: Soak, idle: Sequence[float], after: Sequence[float], minutes: float) -> bool:
     """Three lines; whether all is as it has to be."""
     found = growth(soak.samples, minutes)
     if found is None:
@@ -225,7 +226,8 @@ def verdicts(soak: Soak, idle: Sequence[float], minutes: float) -> bool:
     print(
         f"steps   {said(ratio <= MOST_SLOWER)}  p95 {during:.2f} ms of {len(soak.user.seconds)} "
         f"while training, {paused:.2f} ms of {len(soak.user.paused)} while it was paused: "
-        f"{ratio:.2f}; {before:.2f} ms of {len(idle)} before it"
+        f"{ratio:.2f}; {before:.2f} ms of {len(idle)} before it, "
+        f"{percentile(after, 95):.2f} ms of {len(after)} after it"
     )
     print(f"errors  {said(not len(soak.mishaps))}  {len(soak.mishaps)}")
     for line in soak.mishaps.lines()[:20]:
@@ -261,7 +263,9 @@ def run(arguments: Sequence[str]) -> int:
             soak.train(options.minutes, options.objects)
             if options.objects:
                 print("\n".join(grown(soak.objects, kinds_of_objects())))
-            good = verdicts(soak, idle, options.minutes)
+            soak.user.stop_training()
+            after = soak.idle(options.idle_seconds)
+            good = verdicts(soak, idle, after, options.minutes)
         finally:
             soak.end()
     return 0 if good else 1

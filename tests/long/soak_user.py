@@ -138,6 +138,12 @@ class User:
         self.do(lab_orders.begin)
         self.wait(lambda: len(snapshot_steps(self.store.state.lab)) > 1)
 
+    def stop_training(self) -> None:
+        """In the lab, as its button does it; the model it has come to is kept."""
+        self.do(actions.show_page, "train")
+        self.do(lab_orders.command, "stop")
+        self.wait(lambda: self.status in ENDED)
+
     @property
     def status(self) -> str:
         training = self.store.state.lab.training
