@@ -128,6 +128,7 @@ class Training:
     snapshots: the pictures of the core's film, in order
     began: the step at which it was begun, or gone on with: that of the first snapshot
     watched: the pair to watch it by, see the core; n_held_out: pairs to measure on, once known
+    evaluate_every: after how many steps each time
     layers, norm_rows: of the core's history too, (n,1+2L): a step, then two norms of each layer
     evaluations: those that are kept with their examples, in order
     """
@@ -157,6 +158,7 @@ class Training:
     began: int = 0
     watched: tuple[str, str] | None = None
     n_held_out: int | None = None
+    evaluate_every: int = 0
     n_parameters: int = 0
     n_bytes: int = 0
     # after which step it was saved last, where ("" is nowhere), and every how many seconds

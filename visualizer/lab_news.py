@@ -124,6 +124,7 @@ def standing(client: core.Training) -> dict[str, Any]:
         "seconds_a_step": client.seconds_per_step,
         "checkpoint": client.start.checkpoint,
         "save_seconds": client.start.save_seconds,
+        "evaluate_every": client.start.evaluate_every,
     }
     if client.saved_step is not None or not client.start.checkpoint:
         # until then it is the step of the checkpoint that it was taken up from

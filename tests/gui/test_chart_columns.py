@@ -7,7 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from visualizer.widgets.chart_columns import column_runs, thinned
+from visualizer.widgets.chart_columns import (
+    column_runs,
+    thinned,
+    without_still_columns,
+    zigzags,
+)
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
@@ -43,3 +48,25 @@ def test_a_thinned_curve_keeps_what_the_columns_show(missing, columns):
         assert few.tolist() == [inside[0], inside.min(), inside.max(), inside[-1]]
         seen += 1
     assert bool(seen) == (missing < 900)
+
+
+def test_a_spike_in_a_still_curve_stays_in_what_is_painted():
+    x = np.arange(1, 3001, dtype=np.float32)
+    y = np.ones(3000, np.float32)
+    y[[701, 1999]] = 9, -4
+    edges = np.arange(0.0, 3000.0, 10.0)
+    points = np.stack(thinned(x, y, edges), axis=1)
+    assert not zigzags(points, 1.7)
+    painted = without_still_columns(points, 0.5)
+    # the first of each of 300 columns, and all of the two that move
+    assert len(painted) == 300 + 2 * 3
+    assert {9, -4, 1} == set(painted[:, 1].tolist())
+
+
+def test_a_steep_smooth_curve_is_no_zigzag_and_a_noisy_one_is():
+    x, edges = np.arange(1, 3001, dtype=np.float32), np.linspace(0, 3000, 301)
+    steep = (100 * np.sin(x / 300)).astype(np.float32)
+    points = np.stack(thinned(x, steep, edges), axis=1)
+    assert not zigzags(points, 1.2)
+    noisy = np.random.default_rng(3).normal(0, 9, 3000).astype(np.float32)
+    assert zigzags(np.stack(thinned(x, noisy, edges), axis=1), 1.7)

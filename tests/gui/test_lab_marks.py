@@ -7,10 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent
 
 from model_core.training.held_out import Evaluation
+from tests.gui import scripted_training as scripted
 from tests.gui.lab_bench import film, subject
 from tests.gui.test_lab_views import told
 from visualizer import lab_orders
@@ -18,7 +19,7 @@ from visualizer.lab import Training
 from visualizer.lenses import lab_charts
 from visualizer.lenses.lab_picture import Chart, ChartLine
 from visualizer.pages.train_views import TrainingPart
-from visualizer.widgets.lab_chart import LabChart, shorter_legends
+from visualizer.widgets.lab_chart import LabChart, pointed_texts, shorter_legends
 
 LOSS, EXACT, RATE = range(3)
 
@@ -205,3 +206,35 @@ def test_there_is_room_for_the_number_beside_an_alignment_curve(qtbot, bench, bu
     widget.grab()
     said = " ".join(word[1] for word in widget.links._words)
     assert "mean of 25" in said and "alignment" in said
+
+
+# The pointer, and an empty chart.
+
+
+@pytest.mark.parametrize("width", [285, 430])
+def test_what_the_pointer_tells_lies_inside_the_card(qtbot, bench, bundled_font, width):
+    for shown in lab_charts.charts(told(bench, qtbot, alignment_loss=0.5)):
+        widget = painted(qtbot, shown, width, 200)
+        plot, card = widget.plot_rect(), QRectF(widget.rect())
+        for x in np.linspace(plot.left(), plot.right(), 40):
+            said = pointed_texts(shown, 40)
+            assert card.contains(widget.pointed_rect(float(x), said))
+
+
+def test_the_pointer_tells_the_step_and_of_which_step_an_older_value_is(qtbot, bench):
+    training = told(bench, qtbot, count=40, loss=0.25)
+    loss = lab_charts.loss_chart(training)
+    said = [text for _, text in pointed_texts(loss, 40)]
+    assert said[:3] == ["step 40", "train 0.25", "mean of 25 0.25"]
+    assert pointed_texts(loss, 45)[1][1] == "train 0.25 at 40"
+    assert not pointed_texts(loss, 0)
+
+
+def test_a_chart_without_a_point_yet_says_when_there_will_be_one(qtbot, bench):
+    bench.begin(qtbot)
+    bench.tell(scripted.started(), scripted.steps(1, 2))
+    shown = lab_charts.exact_chart(bench.training)
+    every = bench.client.start.evaluate_every
+    assert not len(shown.lines[0].x) and shown.waiting == f"measured first at step {every:,}"
+    taken_up = replace(bench.training, began=2 * every + 1)
+    assert lab_charts.exact_chart(taken_up).waiting == f"measured first at step {3 * every:,}"

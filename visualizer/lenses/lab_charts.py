@@ -121,6 +121,10 @@ def exact_chart(training: Training, looked: int | None = None) -> Chart:
         now = _counted(training.evaluation)
     line = ChartLine(tr("lab.curve.exact"), "output", x, share, now, dots=len(share) < 30)
     ticks = tuple((n / 4, f"{25 * n}%") for n in range(5))
+    every, waiting = training.evaluate_every, ""
+    if training.n_held_out != 0 and every:
+        first = training.began - training.began % every + every
+        waiting = tr("lab.chart.exact.waiting", step=f"{first:,}")
     return Chart(
         tr("lab.chart.exact.none" if training.n_held_out == 0 else "lab.chart.exact"),
         (line,),
@@ -131,6 +135,7 @@ def exact_chart(training: Training, looked: int | None = None) -> Chart:
         training.step,
         looked=looked,
         notes=_notes(looked),
+        waiting=waiting,
         key=("exact", *_key(training, looked)),
     )
 

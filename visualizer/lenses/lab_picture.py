@@ -38,6 +38,7 @@ class Chart:
     then, `colours` of the left and of the right one
     looked: an earlier step that the values beside the names are of; None where they are the newest
     notes: wordings of what is said beside the title, the longest first
+    waiting: what is said in it as long as no curve has a point
     key: equal for charts that look the same
     """
 
@@ -54,6 +55,7 @@ class Chart:
     colours: tuple[str, str] = ("muted", "muted")
     looked: int | None = None
     notes: tuple[str, ...] = ()
+    waiting: str = ""
     key: tuple = ()
 
 

@@ -6,6 +6,9 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
+# First, lowest, highest and last.
+PER_COLUMN = 4
+
 
 def thinned(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The finite points that are first, lowest, highest or last of a column; all at its first x.
@@ -22,7 +25,26 @@ def thinned(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray
         return x, y
     last = y[np.append(starts[1:], len(x)) - 1]
     values = y[starts], np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts), last
-    return np.repeat(x[starts], len(values)), np.stack(values, axis=1).ravel()
+    return np.repeat(x[starts], PER_COLUMN), np.stack(values, axis=1).ravel()
+
+
+def zigzags(points: np.ndarray, thick: float) -> bool:
+    """Whether a thinned curve goes both up and down in a tenth of its columns or more, by more
+    than it is thick.
+
+    points: (4k, 2) where those of `thinned` are painted
+    """
+    y = points[:, 1].reshape(-1, PER_COLUMN)
+    both_ways = np.ptp(y, axis=1) - np.abs(y[:, -1] - y[:, 0])
+    return bool(len(y)) and bool(np.quantile(both_ways, 0.9) > thick)
+
+
+def without_still_columns(points: np.ndarray, least: float) -> np.ndarray:
+    """Of columns in which a thinned curve moves by less than this only the first point."""
+    y = points[:, 1].reshape(-1, PER_COLUMN)
+    moves = np.repeat(np.ptp(y, axis=1) >= least, PER_COLUMN)
+    moves[::PER_COLUMN] = True
+    return points[moves]
 
 
 def column_runs(points: np.ndarray, ratio: float) -> np.ndarray:

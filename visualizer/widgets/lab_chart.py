@@ -13,9 +13,16 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from visualizer import fonts
+from visualizer.i18n import tr
 from visualizer.lenses.lab_picture import Chart, ChartLine
-from visualizer.widgets.canvas import LEFT, RIGHT, Canvas, box, write
-from visualizer.widgets.chart_columns import column_runs, draw_runs, thinned
+from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, write
+from visualizer.widgets.chart_columns import (
+    column_runs,
+    draw_runs,
+    thinned,
+    without_still_columns,
+    zigzags,
+)
 from visualizer.widgets.glossary_link import Links
 
 # So many points to a column of pixels are no longer painted one by one.
@@ -101,6 +108,8 @@ class LabChart(Canvas):
             self._draw_line(painter, line)
         self._draw_cut(painter)
         plot = self.plot_rect()
+        if chart.waiting and not any(len(line.x) for line in chart.lines):
+            write(painter, plot, chart.waiting, self.face(fonts.SMALL), theme.muted, CENTRE)
         if chart.here:
             x = self.snap(plot.left() + chart.here / max(chart.last, 1) * plot.width()) + 0.5
             pen = QPen(QColor(theme.text), 1.0)
@@ -207,11 +216,11 @@ class LabChart(Canvas):
         wide = 1.2 if line.faint else 1.7
         ratio = self.devicePixelRatioF()
         if len(line.x) > DENSE * self.plot_rect().width() * ratio:
-            runs = column_runs(self.places(self._thinned(line, ratio)), ratio)
-            if np.quantile(runs[:, 3] - runs[:, 2], 0.9) > wide:
-                draw_runs(painter, runs, colour, wide, 1 / ratio)
+            places = self.places(self._thinned(line, ratio))
+            if zigzags(places, wide):
+                draw_runs(painter, column_runs(places, ratio), colour, wide, 1 / ratio)
                 return
-            places = runs[:, :2]
+            places = without_still_columns(places, 0.5 / ratio)
         else:
             places = self.places(line)
         shape = [QPointF(x, y) for x, y in places.tolist()]
@@ -279,15 +288,21 @@ class LabChart(Canvas):
         x = self.snap(self._pointed) + 0.5
         painter.setPen(QPen(QColor(self.theme.border_strong), 1.0))
         painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()))
-        wide = max(small.width(text) for _, text in said) + 0.9 * em
-        left = x + 0.4 * em if x + wide + em < self.width() else x - wide - 0.4 * em
-        room = QRectF(left, plot.bottom() - (1.2 * len(said) + 0.5) * em, wide, 0)
-        ground = room.adjusted(0, 0, 0, (1.2 * len(said) + 0.4) * em)
+        ground = self.pointed_rect(x, said)
         box(painter, ground, self.theme.surface, self.theme.border_strong, 0.3 * em)
         for number, (colour, text) in enumerate(said):
-            y = room.top() + (0.2 + 1.2 * number) * em
-            rect = QRectF(left + 0.45 * em, y, wide, 1.2 * em)
+            y = ground.top() + (0.2 + 1.2 * number) * em
+            rect = QRectF(ground.left() + 0.45 * em, y, ground.width(), 1.2 * em)
             write(painter, rect, text, small, getattr(self.theme, colour), LEFT)
+
+    def pointed_rect(self, x: float, said: list[tuple[str, str]]) -> QRectF:
+        """Where the texts of a step stand: beside the pointer, and inside the card."""
+        em, small = self.em, self.face(0.78)
+        wide, high = max(small.width(text) for _, text in said) + 0.9 * em, 1.2 * len(said) * em
+        left = x + 0.4 * em if x + wide + em < self.width() else x - wide - 0.4 * em
+        # where neither side has room it lies over the line
+        left = min(max(left, 0.3 * em), max(self.width() - wide - 0.3 * em, 0.0))
+        return QRectF(left, self.plot_rect().bottom() - high - 0.5 * em, wide, high + 0.4 * em)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         plot, x = self.plot_rect(), event.position().x()
@@ -330,12 +345,14 @@ def mixed(colour: QColor, ground: QColor, share: float) -> QColor:
 
 
 def pointed_texts(chart: Chart, step: int) -> list[tuple[str, str]]:
-    """Colour and text of what each curve says at its last point up to a step."""
-    said = []
+    """Colour and text of the step, and of what each curve says at its last point up to it."""
+    said = [("muted", tr("lab.chart.step", step=f"{step:,}"))]
     for line in chart.lines:
         at = int(np.searchsorted(line.x, step, side="right")) - 1
         if at >= 0:
             value = float(line.y[at])
             text = f"{100 * value:.1f} %" if chart.key[:1] == ("exact",) else f"{value:.6g}"
-            said.append((line.colour, f"{line.label} {int(line.x[at]):,}: {text}"))
-    return said
+            if int(line.x[at]) != step:
+                text = tr("lab.curve.older", value=text, step=f"{int(line.x[at]):,}")
+            said.append((line.colour, f"{line.label} {text}"))
+    return said if len(said) > 1 else []
