@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from visualizer import step_actions
@@ -24,9 +26,9 @@ class BatchPart(StepPart):
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(store, parent)
         self.fields, self.cells = PairFields(MOST_PAIRS), BatchCells()
-        frame = self.carded(self.fields, self.cells)
-        frame.layout().setStretch(1, 1)
-        self.filled_column().addWidget(frame)
+        self.frame = self.carded(self.fields, self.cells)
+        self.frame.layout().setStretch(1, 1)
+        self.filled_column().addWidget(self.frame)
         self.cells.set_ground("surface")
         self.carriers = (self.cells,)
         dispatch, do = store.dispatch, step_actions
@@ -48,6 +50,28 @@ class BatchPart(StepPart):
             state.training_step.seed, pairs_of(state.model) is not None, not own
         )
         self.cells.set_grid(batch_grid(state))
+        self._share_height()
+
+    def minimumSizeHint(self) -> QSize:
+        # the rows that are shown follow the height: they do not keep the window from shrinking
+        least = self.fields.least_height() + self._around() + self.cells.minimumSizeHint().height()
+        return QSize(super().minimumSizeHint().width(), least)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_height()
+
+    def _share_height(self) -> None:
+        """To the fields what the tokens leave, to both of them whole rows."""
+        room = self.height() - self._around()
+        least = self.cells.minimumSizeHint().height()
+        self.fields.fit(room - self.cells.whole_height(), room - least)
+
+    def _around(self) -> int:
+        """What the card takes around the fields and the tokens and between them."""
+        inside = self.frame.layout()
+        edges = inside.contentsMargins()
+        return int(edges.top() + edges.bottom() + inside.spacing())
 
     def set_waiting(self, text: str) -> None:
         self.cells.set_empty_text(text)

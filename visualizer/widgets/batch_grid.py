@@ -51,9 +51,17 @@ class BatchCells(Canvas):
         return QSize(round(30 * self.em), round(20 * self.em))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(round(16 * self.em), round((LEGEND + 3 * LINE) * self.em))
+        return QSize(round(16 * self.em), self.height_of(1))
 
     # Places.
+
+    def height_of(self, pairs: int) -> int:
+        """What so many pairs take, with the thumb below them."""
+        return round((LEGEND + pairs * (3 * LINE + BETWEEN)) * self.em)
+
+    def whole_height(self) -> int:
+        """What takes all pairs; as much as one where there are none yet."""
+        return self.height_of(max(self._pairs(), 1))
 
     def relayout(self) -> None:
         if self._grid is None:

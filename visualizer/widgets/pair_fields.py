@@ -23,7 +23,7 @@ from visualizer.widgets.controls import Choice, SeedBox, push_button
 
 # In parts of the font's size: between the fields of a pair, between pairs.
 BESIDE, BELOW = 0.8, 0.35
-# So many pairs have room; the others are scrolled to.
+# So many pairs have room beside tokens that are scrolled; the others are scrolled to.
 MOST_SHOWN = 3
 
 
@@ -43,8 +43,11 @@ class PairFields(QWidget):
         em = fonts.em(self.font())
         self.heads = (QLabel(self), QLabel(self))
         self.rows = tuple((QLineEdit(self), QLineEdit(self)) for _ in range(most))
+        self._count, self._rooms = 0, (0.0, 0.0)
         self.add, self.remove, self.draw_pairs = (push_button() for _ in range(3))
         self.weights, self.seed, self.seed_label = Choice(self), SeedBox(self), QLabel(self)
+        # between its least and its own height a row of fields would be cut
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(round(0.6 * em))
@@ -91,15 +94,47 @@ class PairFields(QWidget):
                 field.textEdited.connect(partial(self.edited.emit, number, side))
         grid.setRowStretch(len(self.rows), 1)
         self.scrolled.setWidget(inside)
+        self.scrolled.verticalScrollBar().valueChanged.connect(self._show_whole_rows)
         return self.scrolled
 
-    def _fit_rows(self, count: int) -> None:
-        em, field = fonts.em(self.font()), self.rows[0][0].sizeHint().height()
-        shown = min(count, MOST_SHOWN)
-        # a little of the next one tells that there is more
-        peep = 0.5 * field if count > shown else 0.0
-        self.scrolled.setFixedHeight(round(shown * (field + BELOW * em) + peep))
-        self.scrolled.setVisible(count > 0)
+    def fit(self, whole: float, least: float) -> None:
+        """Show as many whole rows as there is room for.
+
+        whole: the height that is left where the tokens of the batch are shown as a whole
+        least: the same where they are scrolled; then there are at most MOST_SHOWN rows
+        """
+        self._rooms = whole, least
+        self._fit_rows()
+
+    def rows_shown(self) -> int:
+        """How many pairs are seen at a time."""
+        beside = self.sizeHint().height() - self.scrolled.height()
+        step = self._row_height() + self._gap()
+        whole, least = (int((room - beside + self._gap()) // step) for room in self._rooms)
+        return min(max(whole, min(least, MOST_SHOWN), 1), self._count)
+
+    def least_height(self) -> int:
+        """The height with one row."""
+        taken = self.scrolled.height() if self._count else 0
+        return self.sizeHint().height() - taken + min(self._count, 1) * self._row_height()
+
+    def _row_height(self) -> int:
+        return self.rows[0][0].sizeHint().height()
+
+    def _gap(self) -> int:
+        return round(BELOW * fonts.em(self.font()))
+
+    def _fit_rows(self) -> None:
+        self.scrolled.setVisible(self._count > 0)
+        if not self._count:
+            return
+        shown = self.rows_shown()
+        self.scrolled.setFixedHeight(shown * (self._row_height() + self._gap()) - self._gap())
+        self.scrolled.verticalScrollBar().setSingleStep(self._row_height() + self._gap())
+
+    def _show_whole_rows(self, value: int) -> None:
+        step = self._row_height() + self._gap()
+        self.scrolled.verticalScrollBar().setValue(round(value / step) * step)
 
     def retranslate(self) -> None:
         for head, key in zip(self.heads, ("source", "target"), strict=True):
@@ -123,7 +158,8 @@ class PairFields(QWidget):
                 if shown and field.text() != pairs[number][side]:
                     field.setText(pairs[number][side])
                     field.setCursorPosition(0)
-        self._fit_rows(len(pairs))
+        self._count = len(pairs)
+        self._fit_rows()
         self.add.setEnabled(0 < len(pairs) < len(self.rows))
         self.remove.setEnabled(len(pairs) > 1)
 
