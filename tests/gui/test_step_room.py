@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QByteArray, QPoint, QRect
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
 from tests.gui.live_window import WAIT, live  # noqa: F401 (fixture)
 from tests.gui.test_step_page import opened
 from visualizer import actions, step_actions
 from visualizer.inquiries.step import current_step
+from visualizer.widgets.formula import TYPESET_PIXELS, typeset
 from visualizer.widgets.pair_fields import MOST_SHOWN
 
 FOUR = tuple((f"s{n} s4", f"t{n} t6") for n in (4, 5, 7, 9))
@@ -63,3 +67,25 @@ def test_in_a_high_window_all_pairs_are_seen_and_it_shrinks_again(live):  # noqa
     resized(live, 1280, 720)
     assert live.window.height() == 720
     assert part.fields.rows_shown() <= MOST_SHOWN
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.25])
+def test_the_formulas_of_an_update_have_one_size_and_lie_apart(live, scale):  # noqa: F811
+    page = opened(live)
+    live.store.dispatch(step_actions.show_stage, "adam")
+    resized(live, 1280, 720, scale)
+    shown = page.parts["adam"].formulas
+    # at its own size, and not pressed into the height of a line
+    for formula in shown.formulas:
+        formula.finish()
+        size = QSvgRenderer(QByteArray(typeset(formula._tex, formula.theme.text))).defaultSize()
+        kept = shown.type_size() / TYPESET_PIXELS
+        assert size.height() * kept <= formula.height()
+        assert size.width() * kept <= formula.width() + 1
+    assert shown.type_size() >= 0.75 * shown.em
+    tops = [formula.y() for formula in shown.formulas]
+    assert all(b - a >= shown.em * 1.5 for a, b in pairwise(tops))
+    column = page.parts["adam"].column
+    assert column.viewport().height() >= 5 * shown.em
+    for heatmap in page.parts["adam"].changes:
+        assert heatmap.height() >= heatmap.minimumSizeHint().height()

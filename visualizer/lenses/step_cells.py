@@ -28,7 +28,7 @@ from visualizer.lenses.step_tables import digits, place_text
 from visualizer.state import FINE_DECIMALS, Cell, ViewState
 
 # Decimals of the terms that a gradient is the sum of.
-FEWEST_PLACES, MOST_PLACES = 4, 7
+FEWEST_PLACES, MOST_PLACES = 4, 8
 
 if TYPE_CHECKING:
     from model_core.training.step import GlassStep
@@ -205,7 +205,7 @@ def weight_gradient(state: ViewState, share: int | None = None) -> CellSaid | No
 def _places(state: ViewState, result: float) -> int:
     """Decimals for the terms of a gradient: those of a small one need more to add up to it."""
     size = abs(result)
-    small = 3 - math.floor(math.log10(size)) if 0.0 < size < 1.0 else 0
+    small = 4 - math.floor(math.log10(size)) if 0.0 < size < 1.0 else 0
     return max(state.decimals, FEWEST_PLACES, min(small, MOST_PLACES))
 
 

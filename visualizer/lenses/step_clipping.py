@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from visualizer.i18n import tr
 from visualizer.inquiries.step import shown_step
 from visualizer.lenses.step_words import FormulaSaid
@@ -17,30 +19,56 @@ def clipping_formulas(state: ViewState) -> tuple[FormulaSaid, ...]:
     if step is None:
         return ()
     # training is loaded by now
-    from model_core.training.update_terms import latex
+    from model_core.training.step import NORM_GUARD
+    from model_core.training.update_terms import latex, written
 
     done, most = step.optimised, step.recipe.max_norm
+    norm, factor = done.norm, done.coefficient
     falling = sorted(step.norms.values(), reverse=True)
-    squares = " + ".join(
-        rf"({latex(size, 4)})^2" if "cdot" in latex(size, 4) else f"{latex(size, 4)}^2"
-        for size in falling[:NORMS]
-    )
-    rest = r" + \ldots" if len(falling) > NORMS else ""
-    norm, factor = latex(done.norm, 4), latex(done.coefficient, 4)
-    said = (
-        (rf"\| g \| = \sqrt{{{squares}{rest}}} = {norm}", "norm", done.norm),
+    largest, others = falling[:NORMS], falling[NORMS:]
+    rest = math.fsum(size**2 for size in others)
+
+    def squares(digits: int) -> str:
+        found = [
+            rf"({latex(size, digits)})^2"
+            if "cdot" in latex(size, digits)
+            else f"{latex(size, digits)}^2"
+            for size in largest
+        ]
+        if others:
+            found.append(rf"(\ldots = {latex(rest, digits)})")
+        return " + ".join(found)
+
+    formulas = (
         (
-            r"\min\left(1, c / (\| g \| + 10^{-6})\right) = "
-            rf"\min\left(1, {latex(most, 4)} / ({norm} + 10^{{-6}})\right) = {factor}",
-            "factor",
-            done.coefficient,
+            "norm",
+            norm,
+            r"\| g \| = ",
+            lambda digits: rf"\sqrt{{{squares(digits)}}}",
+            lambda near: math.sqrt(math.fsum(near(size) ** 2 for size in largest) + near(rest)),
         ),
         (
-            rf"\| g' \| = {norm} \cdot {factor} = {latex(done.clipped_norm, 4)}",
+            "factor",
+            factor,
+            r"\min\left(1, c / (\| g \| + 10^{-6})\right) = ",
+            lambda digits: (
+                rf"\min\left(1, {latex(most, digits)} / "
+                rf"({latex(norm, digits)} + 10^{{-6}})\right)"
+            ),
+            lambda near: min(1.0, near(most) / (near(norm) + NORM_GUARD)),
+        ),
+        (
             "clipped",
             done.clipped_norm,
+            r"\| g' \| = ",
+            lambda digits: rf"{latex(norm, digits)} \cdot {latex(factor, digits)}",
+            lambda near: near(norm) * near(factor),
         ),
     )
+    said = []
+    for name, value, left, fill, reckon in formulas:
+        filled, result = written(value, fill, reckon)
+        said.append((rf"{left}{filled} = {result}", name, value))
     return tuple(
         FormulaSaid(tr(f"step.clipping.{name}"), tex, f"{value!r}") for tex, name, value in said
     )

@@ -164,14 +164,12 @@ def update_formulas(state: ViewState) -> tuple[FormulaSaid, ...]:
     if step is None:
         return ()
     # training is loaded by now
-    from model_core.training.update_terms import explain_update, latex
+    from model_core.training.update_terms import explain_update
 
     name, place = chosen_parameter(state, step), chosen_cell(state, step)
     found = []
     for one in explain_update(step, name, place):
-        result = latex(one.value, 5)
-        same = one.filled.endswith(f"= {latex(one.value, 4)}")
-        filled = one.filled if same else f"{one.filled} = {result}"
+        filled = f"{one.filled} = {one.result}" if one.result else one.filled
         first = one.formula.split("=", 1)[1].strip()
         right = filled.split("=", 1)[1].strip()
         left = one.formula.split("=", 1)[0].strip()

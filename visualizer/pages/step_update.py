@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from visualizer import step_actions
@@ -21,6 +22,7 @@ from visualizer.pages.zoom import zoom_words
 from visualizer.state import Cell, ViewState
 from visualizer.store import Store
 from visualizer.widgets.cell_line import CellLine
+from visualizer.widgets.column_area import ColumnArea
 from visualizer.widgets.controls import SectionHead, card
 from visualizer.widgets.heatmap import HeatMap
 from visualizer.widgets.loss_change import LossNumbers, LossReason
@@ -89,7 +91,12 @@ class AdamPart(StepPart):
         left.addWidget(self.carded(self.table), 1)
         left.addWidget(self.carded(self.loss, self.why))
         row.addLayout(left, SHARES[0])
-        right = QVBoxLayout()
+        # without room for the formulas and the pictures the one is scrolled to from the other
+        self.column, inner = ColumnArea(), QWidget()
+        inner.setProperty("role", "page")
+        self.column.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        right = QVBoxLayout(inner)
+        right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(round(0.5 * self.em))
         upper, inside = self._low_card()
         inside.setSpacing(0)
@@ -108,7 +115,8 @@ class AdamPart(StepPart):
             pictures.addLayout(column, 1)
         inside.addLayout(pictures)
         right.addWidget(lower, 1)
-        row.addLayout(right, SHARES[1])
+        self.column.setWidget(inner)
+        row.addWidget(self.column, SHARES[1])
         words = (
             self.table,
             self.loss,

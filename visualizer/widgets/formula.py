@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, QTimer
@@ -61,6 +61,11 @@ def _worker() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "typesetter")
 
 
+@lru_cache(KEPT)
+def _natural_width(svg: bytes) -> float:
+    return float(QSvgRenderer(QByteArray(svg)).defaultSize().width()) / TYPESET_PIXELS
+
+
 class Formula(Canvas):
     """Shows LaTeX; blank until it is typeset, the text itself where that fails.
 
@@ -99,6 +104,15 @@ class Formula(Canvas):
     def minimumSizeHint(self) -> QSize:
         return QSize(round(8 * self.em), round(2.3 * self.em))
 
+    def type_size(self) -> float:
+        """The size of its type in pixels, where there is room."""
+        return self.TYPE * self.em
+
+    def natural_width(self) -> float:
+        """Its width at a type of one pixel; 0 where it is not typeset, or cannot be."""
+        svg = typeset(self._tex, self.theme.text) if self._known(self._tex) else None
+        return 0.0 if svg is None else _natural_width(svg)
+
     def _known(self, tex: str) -> bool:
         return (tex, self.theme.text) in _typeset
 
@@ -133,7 +147,7 @@ class Formula(Canvas):
     def _pixmap(self, svg: bytes, room: QRectF) -> QPixmap:
         """At the type size of a heading, smaller where the widget is too narrow or too low."""
         ratio = self.devicePixelRatioF()
-        size = self.TYPE * self.em
+        size = self.type_size()
         key = (self._tex, self.theme.text, room.width(), room.height(), size, ratio)
         if key in _pixmaps:
             return _pixmaps[key]

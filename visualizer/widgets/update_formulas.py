@@ -14,14 +14,27 @@ from visualizer.widgets.glossary_link import Links
 
 MOST = 8
 TITLE = 7.2
-# The height of a line.
-LINE = 1.55
+# The height of a line: of the highest formula, with brackets around a power.
+LINE = 1.65
 
 
 class LowFormula(Formula):
-    """A formula in smaller type than the stage's own."""
+    """A formula in smaller type than the stage's own, in the same size as those around it."""
 
     TYPE = 1.08
+
+    def __init__(self, parent: UpdateFormulas) -> None:
+        super().__init__(parent)
+        self._around = parent
+
+    def type_size(self) -> float:
+        return self._around.type_size()
+
+    def _on_look(self) -> None:
+        waited = self._job
+        super()._on_look()
+        if waited is not self._job:
+            self._around.show_again()
 
     def sizeHint(self) -> QSize:
         return QSize(round(16 * self.em), round(LINE * self.em))
@@ -31,7 +44,7 @@ class LowFormula(Formula):
 
 
 class UpdateFormulas(Canvas):
-    """One below the other; the tooltip of each has all digits of its value."""
+    """One below the other, all in one size; the tooltip of each has all digits of its value."""
 
     def __init__(self, most: int = MOST, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,7 +74,20 @@ class UpdateFormulas(Canvas):
             one = said[number] if number < len(said) else None
             formula.set_tex("" if one is None else one.tex)
             formula.setToolTip("" if one is None else f"{one.title}: {one.plain}")
+        self.show_again()
         self.update()
+
+    def type_size(self) -> float:
+        """In pixels: smaller than usual where the longest formula would not fit."""
+        usual = LowFormula.TYPE * self.em
+        longest = max((formula.natural_width() for formula in self.formulas), default=0.0)
+        room = self.formulas[0].width()
+        return usual if longest * usual <= room else room / longest
+
+    def show_again(self) -> None:
+        """A formula that has come may be longer than those before it."""
+        for formula in self.formulas:
+            formula.update()
 
     def relayout(self) -> None:
         self._grid.setColumnMinimumWidth(0, round(TITLE * self.em))
