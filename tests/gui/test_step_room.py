@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
-from PySide6.QtCore import QByteArray, QPoint, QRect
+from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
 from tests.gui.live_window import WAIT, live  # noqa: F401 (fixture)
 from tests.gui.test_step_page import opened
-from visualizer import actions, step_actions
+from visualizer import actions, fonts, step_actions
 from visualizer.inquiries.step import current_step
+from visualizer.lenses.step_tables import Table, TableRow
+from visualizer.lenses.strips import Curves, Line
+from visualizer.widgets.curve_plot import CurvePlot
 from visualizer.widgets.formula import TYPESET_PIXELS, typeset
 from visualizer.widgets.pair_fields import MOST_SHOWN
+from visualizer.widgets.step_pictures import LossCurves
+from visualizer.widgets.step_table import StepTable
 
 FOUR = tuple((f"s{n} s4", f"t{n} t6") for n in (4, 5, 7, 9))
 
@@ -89,3 +95,51 @@ def test_the_formulas_of_an_update_have_one_size_and_lie_apart(live, scale):  # 
     assert column.viewport().height() >= 5 * shown.em
     for heatmap in page.parts["adam"].changes:
         assert heatmap.height() >= heatmap.minimumSizeHint().height()
+
+
+def test_the_curves_of_two_trainings_take_the_width_and_stand_clear_of_their_title(qtbot):
+    canvas = LossCurves()
+    qtbot.addWidget(canvas)
+    canvas.resize(440, 340)
+    steps = np.arange(1.0, 201.0)
+    names = ("without 0.4238", "encoder"), ("with 0.06627", "decoder")
+    lines = tuple(Line(name, colour, steps, 3.0 / steps) for name, colour in names)
+    curves = Curves("Loss, step 200 of 200", lines, x_title="step")
+    plot = CurvePlot(canvas, curves, QRectF(canvas.rect()), None, filled=True)
+    assert plot.plot.width() >= 0.85 * canvas.width()
+    # a line for the title, one for the names of the lines, and air
+    assert min(places[:, 1].min() for places in plot.points) >= 3.5 * canvas.em
+    canvas.set_curves(curves, "")
+    assert not canvas.grab().isNull()
+
+
+def test_words_in_the_place_of_the_curves_are_not_cut(qtbot):
+    canvas = LossCurves()
+    qtbot.addWidget(canvas)
+    words = "Two short trainings from the same fresh weights, on the same batches"
+    canvas.resize(round(0.6 * canvas.face().width(words)), 300)
+    canvas.set_curves(None, words)
+    image = canvas.grab().toImage()
+    ground = image.pixel(0, 0)
+    inked = [
+        y
+        for y in range(image.height())
+        if any(image.pixel(x, y) != ground for x in range(image.width()))
+    ]
+    # two lines of words, with a gap between them
+    assert any(b - a > 1 for a, b in pairwise(inked))
+    assert max(inked) - min(inked) > 1.3 * canvas.em
+
+
+def test_a_number_stands_near_the_name_that_it_belongs_to(qtbot):
+    table = StepTable()
+    qtbot.addWidget(table)
+    table.resize(1300, 600)
+    cells = ("encoder.layers.0.self_attn.W_q", "[21, 17]", "-0.1070528", "3.5e-10")
+    said = Table(("Parameter", "worst cell", "gradient", "error"), (TableRow(cells, mark="ok"),))
+    columns = table._columns(said)
+    small = table.face(fonts.SMALL)
+    ends = [columns[0][0] + small.width(cells[0])]
+    ends += [left + wide for left, wide, _ in columns[1:]]
+    for end, (left, wide, _), text in zip(ends, columns[1:], cells[1:], strict=False):
+        assert left + wide - small.width(text) - end < 11 * table.em

@@ -18,23 +18,37 @@ Spot = tuple[str, int, int]
 
 # The piece of line before a name in the legend; long enough to show dashes.
 SWATCH = 1.3
+# The type of the figures at the axes.
+AXIS = 0.76
 
 
 class CurvePlot:
     """Where the points of the lines lie in `area`, in logical pixels.
 
-    cells: the columns that an aligned plot follows
+    cells: the columns that an aligned plot follows    filled: the lines take all of the width,
+    and the legend stands above them
     """
 
-    def __init__(self, canvas: Canvas, curves: Curves, area: QRectF, cells: Cells | None) -> None:
+    def __init__(
+        self,
+        canvas: Canvas,
+        curves: Curves,
+        area: QRectF,
+        cells: Cells | None,
+        filled: bool = False,
+    ) -> None:
         self.canvas, self.curves, self.area = canvas, curves, area
+        self.filled = filled
         em = canvas.em
         self.cells = cells if curves.aligned else None
-        head = 1.5 * em
+        self.y_low, self.y_high = _bounds([line.y for line in curves.lines])
+        head = (4.0 if filled else 1.5) * em
         foot = 1.5 * em if curves.x_title else 0.4 * em
         if self.cells is not None:
             bounds = self.cells.bounds()
             left, right = bounds.left(), bounds.right()
+        elif filled:
+            left, right = area.left() + self._figures_width() + 0.6 * em, area.right() - 0.4 * em
         else:
             # as far to the right as the legend needs
             left = cells.bounds().left() if cells is not None else area.left() + 5 * em
@@ -42,7 +56,6 @@ class CurvePlot:
             right = min(right, left + 62 * em)
         top, bottom = area.top() + head, area.bottom() - foot
         self.plot = QRectF(left, top, max(right - left, 1.0), max(bottom - top, 1.0))
-        self.y_low, self.y_high = _bounds([line.y for line in curves.lines])
         self.x_low, self.x_high = _span([line.x for line in curves.lines])
         self.points = [self._place(line) for line in curves.lines]
 
@@ -50,6 +63,10 @@ class CurvePlot:
         face = self.canvas.face(fonts.SMALL)
         widest = max((face.width(line.label) for line in self.curves.lines), default=0.0)
         return widest + (SWATCH + 1.3) * self.canvas.em if widest else 0.0
+
+    def _figures_width(self) -> float:
+        ends = tuple(figures.bound(value) for value in (self.y_low, 0.0, self.y_high))
+        return self.canvas.face(AXIS).widest(ends)
 
     def _place(self, line: Line) -> np.ndarray:
         """(n, 2) the places of a line's points."""
@@ -106,7 +123,8 @@ class CurvePlot:
 
     def draw(self, painter: QPainter) -> None:
         canvas, em, theme = self.canvas, self.canvas.em, self.canvas.theme
-        heading = QRectF(self.plot.left(), self.area.top(), self.area.width(), 1.4 * em)
+        left = self.area.left() if self.filled else self.plot.left()
+        heading = QRectF(left, self.area.top(), self.area.width(), 1.4 * em)
         write(painter, heading, self.curves.title, canvas.face(bold=True), theme.text, LEFT)
         self._draw_axes(painter)
         for line, places in zip(self.curves.lines, self.points, strict=True):
@@ -144,7 +162,7 @@ class CurvePlot:
 
     def _draw_axes(self, painter: QPainter) -> None:
         canvas, em, theme, plot = self.canvas, self.canvas.em, self.canvas.theme, self.plot
-        small = canvas.face(0.76)
+        small = canvas.face(AXIS)
         painter.setPen(QPen(QColor(theme.border_strong), 1.0))
         zero = canvas.snap(float(self._up(np.float64(0.0)))) + 0.5
         painter.drawLine(QPointF(plot.left(), zero), QPointF(plot.right(), zero))
@@ -173,6 +191,8 @@ class CurvePlot:
         named = [line for line in self.curves.lines if line.label]
         line_height = min(1.25 * em, (self.plot.height() + em) / max(len(named), 1))
         x, y = self.plot.right() + 0.8 * em, self.plot.top() - 0.3 * em
+        if self.filled:
+            x, y = self.area.left(), self.area.top() + 1.7 * em
         for line in named:
             middle = canvas.snap(y + line_height / 2) + 0.5
             colour = QColor(getattr(theme, line.colour))
@@ -181,7 +201,10 @@ class CurvePlot:
             start = x + (SWATCH + 0.35) * em
             rect = QRectF(start, y, self.canvas.width() - start, line_height)
             write(painter, rect, line.label, face, theme.text, LEFT)
-            y += line_height
+            if self.filled:
+                x = start + face.width(line.label) + 1.2 * em
+            else:
+                y += line_height
 
 
 def _dashed(colour: QColor, width: float) -> QPen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -10,6 +10,8 @@ from visualizer.lenses.step_tables import Norms, digits
 from visualizer.lenses.strips import Curves
 from visualizer.widgets.canvas import LEFT, Canvas, box, ink, write
 from visualizer.widgets.curve_plot import CurvePlot
+
+WRAPPED = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
 
 
 class NormBars(Canvas):
@@ -59,7 +61,7 @@ class NormBars(Canvas):
 
 
 class LossCurves(Canvas):
-    """Two trainings side by side in one plot."""
+    """Two trainings side by side in one plot; without them, words in as many lines as they take."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,7 +83,9 @@ class LossCurves(Canvas):
 
     def paint(self, painter: QPainter) -> None:
         if self._curves is None:
-            write(painter, QRectF(self.rect()), self._empty, self.face(), self.theme.muted)
+            painter.setFont(self.face().font)
+            painter.setPen(ink(self.theme.muted))
+            painter.drawText(QRectF(self.rect()), WRAPPED, self._empty)
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        CurvePlot(self, self._curves, QRectF(self.rect()), None).draw(painter)
+        CurvePlot(self, self._curves, QRectF(self.rect()), None, filled=True).draw(painter)

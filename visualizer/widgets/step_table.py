@@ -15,6 +15,8 @@ from visualizer.widgets.pointing import PointedCanvas
 LINE = 1.55
 # The least room for bars behind the columns.
 BAR = 8.0
+# Between columns, and behind a name: farther away a number is no longer read with its name.
+GAP, WIDE_GAP, BEHIND = 1.0, 3.0, 4.0
 
 
 class StepTable(PointedCanvas):
@@ -154,12 +156,14 @@ class StepTable(PointedCanvas):
         if line.bar is not None:
             self._draw_bar(painter, line.bar, rect, columns[-1])
         if line.mark:
-            self._draw_mark(painter, line.mark, rect)
+            last = columns[-1]
+            x = min(last[0] + last[1] + 1.4 * self.em, rect.right() - 0.8 * self.em)
+            self._draw_mark(painter, line.mark, QPointF(x, rect.center().y()))
 
     def _columns(self, table: Table) -> list[tuple[float, float, Qt.AlignmentFlag]]:
         """Left edge, width and side of each column."""
         em, small = self.em, self.face(fonts.SMALL)
-        gap = 1.0 * em
+        gap = GAP * em
         widths = [
             small.widest(tuple(row.cells[n] for row in table.rows) + (head,))
             for n, head in enumerate(table.heads)
@@ -168,7 +172,14 @@ class StepTable(PointedCanvas):
         room = self.width() - 1.2 * em - marks
         taken = sum(widths) - widths[self._wide] + gap * (len(widths) - 1)
         barred = any(row.bar is not None for row in table.rows)
-        most = min(widths[self._wide], room - taken - BAR * em) if barred else room - taken
+        own = widths[self._wide]
+        if barred:
+            most = min(own, room - taken - BAR * em)
+        else:
+            most = min(own + BEHIND * em, room - taken)
+            # what is left between the columns, as far as that helps the eye
+            spare = (room - taken - most) / max(len(widths) - 1, 1)
+            gap = min(gap + max(spare, 0.0), WIDE_GAP * em)
         widths[self._wide] = max(most, 4 * em)
         found, x = [], 0.4 * em
         for number, wide in enumerate(widths):
@@ -192,10 +203,9 @@ class StepTable(PointedCanvas):
             bar = QRectF(left, rect.top() + 0.35 * em, wide, rect.height() - 0.7 * em)
             box(painter, bar, self.theme.accent, None, 0.2 * em)
 
-    def _draw_mark(self, painter: QPainter, mark: Mark, rect: QRectF) -> None:
+    def _draw_mark(self, painter: QPainter, mark: Mark, centre: QPointF) -> None:
         """A tick or a cross, in lines: the font has no such signs."""
         em, theme = self.em, self.theme
-        centre = QPointF(rect.right() - 0.8 * em, rect.center().y())
         pen = QPen(ink(theme.output if mark == "ok" else theme.error), 0.14 * em)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
