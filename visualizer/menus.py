@@ -18,6 +18,7 @@ from visualizer import actions, palettes
 from visualizer.cards import bundled_title
 from visualizer.i18n import LANGUAGES, tr
 from visualizer.kept_models import MOST, kept_models
+from visualizer.lenses.numbers import brief
 from visualizer.state import SCALES, Choices, ModelEntry, ViewState, offered_variants, silent_traits
 from visualizer.store import Store
 from visualizer.theme import system_theme
@@ -152,7 +153,7 @@ def _add_choices(menu: Menu, entry: ModelEntry, choose: Callable[[Choices], obje
         menu.addSeparator()
         menu.heading(tr("ui.norm_eps"))
         values = sorted({*EPSILONS, config.norm_eps}, reverse=True)
-        numbers = [(f"ε = {value:g}", value) for value in values]
+        numbers = [(f"ε = {brief(value)}", value) for value in values]
         menu.options(numbers, config.norm_eps, lambda e: choose(replace(now, norm_eps=e)))
 
 

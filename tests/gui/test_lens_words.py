@@ -12,9 +12,11 @@ import pytest
 from tests.gui.views import CROSS, TARGET, at, entry, view
 from visualizer import actions, navigation
 from visualizer.lenses import caption, explanation, overview, prediction, stage
-from visualizer.lenses.numbers import exact, short
+from visualizer.lenses.lab_numbers import number_text
+from visualizer.lenses.numbers import brief, exact, short, short_power
 from visualizer.run import compute
 from visualizer.state import Inputs, ViewState, shown_site
+from visualizer.widgets import figures
 
 # Explanations.
 
@@ -226,8 +228,8 @@ def test_a_good_run_has_no_message():
 def test_short_numbers_do_not_mislead():
     assert short(0.74, 2) == "0.74"
     assert short(-math.inf, 2) == "-∞"
-    assert short(1e-7, 2) == "1.00e-07"
-    assert short(1234567.0, 1) == "1.2e+06"
+    assert short(1e-7, 2) == "1.00e-7"
+    assert short(1234567.0, 1) == "1.2e6"
     assert short(0.0, 2) == "0.00"
     assert short(np.True_, 2) == "1"
     assert short(float("nan"), 2) == "nan"
@@ -237,3 +239,16 @@ def test_exact_numbers_read_back_to_the_same_bits():
     for value in (np.float32(0.1), np.float32(1) / np.float32(3), np.float64(1) / 3):
         assert type(value)(exact(value)) == value
     assert json.loads(exact(0.1)) == 0.1
+
+
+def test_a_power_of_ten_is_written_in_one_way_and_no_name_is_changed():
+    assert exact(1.5e-8) == "1.5e-8" and exact(-2e30) == "-2e30"
+    assert exact(np.float32(1e-8)) == "1e-8"
+    assert brief(1e-9) == "1e-9" and brief(0.05) == "0.05" and brief(2e-10) == "2e-10"
+    assert short(-1.25e-5, 2) == "-1.25e-5"
+    assert number_text(1e-9) == "1e-9" and number_text(1.23456789012e-7) == "1.23456789012e-7"
+    assert float(number_text(1e-9)) == 1e-9
+    assert figures.bound(0.0000123) == "1.23e-5"
+    said = "epsilon is 1e-09, set it to 1e-08 (3e+07), not in run-1e-05 or lr1e-05 or 1e-05.txt."
+    kept = "epsilon is 1e-9, set it to 1e-8 (3e7), not in run-1e-05 or lr1e-05 or 1e-05.txt."
+    assert short_power(said) == kept

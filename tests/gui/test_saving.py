@@ -168,13 +168,13 @@ def menu_of(live):  # noqa: F811
 def test_the_menu_offers_what_the_file_leaves_open_and_goes_on_offering_it(live):  # noqa: F811
     assert "ReLU" not in texts(menu_of(live))
     live.open(DOCUMENT)
-    assert texts(menu_of(live))["GELU, tanh"] and texts(menu_of(live))["ε = 1e-06"]
-    chosen = next(a for a in menu_of(live).actions() if a.text() == "ε = 1e-05")
+    assert texts(menu_of(live))["GELU, tanh"] and texts(menu_of(live))["ε = 1e-6"]
+    chosen = next(a for a in menu_of(live).actions() if a.text() == "ε = 1e-5")
     chosen.trigger()
     live.qtbot.waitUntil(lambda: live.state.model.choices.norm_eps == 1e-5, timeout=10_000)
     assert live.state.model.model.config.norm_eps == 1e-5
     marked = texts(menu_of(live))
-    assert marked["ε = 1e-05"] and not marked["ε = 1e-06"] and marked["GELU, tanh"]
+    assert marked["ε = 1e-5"] and not marked["ε = 1e-6"] and marked["GELU, tanh"]
 
 
 def test_the_variant_of_an_example_is_chosen_in_the_menu(live):  # noqa: F811

@@ -14,7 +14,7 @@ from model_core.ops.base import Explanation, Origin, Term
 from model_core.tape import Record
 from visualizer.i18n import tr
 from visualizer.lenses.line import Lines, Marked, Piece, enclosed, mark, piece
-from visualizer.lenses.numbers import as_factor, figure, large
+from visualizer.lenses.numbers import as_factor, brief, figure, large
 
 # So many terms of a long sum are written out where there is room.
 MOST_TERMS = 5
@@ -216,7 +216,7 @@ def _scale_shift(question: Question) -> Lines:
 def _scale(question: Question) -> Lines:
     x, factor = question.terms[0].factors
     own = mark(question.figure(x), question.operand(0, question.index))
-    return ((piece(own + f" · {factor:.6g}"),),)
+    return ((piece(own + f" · {brief(factor)}"),),)
 
 
 def _curve(question: Question) -> Lines:

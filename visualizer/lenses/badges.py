@@ -12,7 +12,7 @@ from visualizer.lenses.explanation import cell_name
 from visualizer.lenses.keeping import keep
 from visualizer.lenses.labels import axis_labels
 from visualizer.lenses.matrix import picture
-from visualizer.lenses.numbers import NO_BREAK_SPACE, exact, figure, short
+from visualizer.lenses.numbers import NO_BREAK_SPACE, brief, exact, figure, short
 from visualizer.lenses.stage import head_title, words
 from visualizer.lenses.token_labels import token_label
 from visualizer.navigation import current_place
@@ -121,7 +121,7 @@ def _how(check: Check, state: ViewState) -> str:
     """How the check is made."""
     key = f"audit.{check.key}.how"
     dtype = getattr(state.model.model, "dtype", "float32") if state.model is not None else "float32"
-    tolerance = f"{TOLERANCES.get(str(dtype), 1e-5):.0e}".replace("e-0", "e-")
+    tolerance = brief(TOLERANCES.get(str(dtype), 1e-5))
     return tr(key, tolerance=tolerance)
 
 

@@ -14,7 +14,7 @@ from visualizer.bench import BY_ID, Bench
 from visualizer.i18n import tr
 from visualizer.lenses.keeping import keep
 from visualizer.lenses.likelihood import SMALLEST, expected, probability
-from visualizer.lenses.numbers import figure
+from visualizer.lenses.numbers import exact, figure
 from visualizer.lenses.pipeline import (
     Histogram,
     chosen,
@@ -85,8 +85,8 @@ class Column:
             return tr("decoding.out")
         value = float(self.values[token])
         if self.expected is not None:
-            return f"{value:.0f} / {float(self.expected[token])!r}"
-        return repr(value)
+            return f"{value:.0f} / {exact(float(self.expected[token]))}"
+        return exact(value)
 
     def share(self, token: int, log: bool) -> tuple[float, float]:
         """Where the bar starts and ends, from 0 to 1.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from visualizer.i18n import tr
 from visualizer.lab import Check
+from visualizer.lenses.numbers import power_of_ten
 from visualizer.reasons import translated
 
 
@@ -23,7 +24,7 @@ def check_lines(check: Check | None) -> list[str]:
         "n": len(check.results),
         "cells": f"{sum(found.cells for found in check.results):,}",
         "step": f"{check.step:,}",
-        "worst": f"{worst.worst:.1e}",
+        "worst": power_of_ten(f"{worst.worst:.1e}"),
         "name": worst.name,
     }
     if not wrong:

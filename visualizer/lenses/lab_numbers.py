@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from visualizer.i18n import tr
+from visualizer.lenses.numbers import short_power
 
 # Of these None is a value: it follows another setting.
 FOLLOWING = (
@@ -50,7 +51,7 @@ def number_text(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     text = f"{value:.10g}"
-    return text if float(text) == value else repr(value)
+    return short_power(text if float(text) == value else repr(value))
 
 
 def read_value(name: str, text: str, first: int = 0) -> Any:

@@ -8,6 +8,7 @@ from model_core.training.problems import Problem
 from model_core.training.settings import FIELDS, Settings
 from visualizer.i18n import tr
 from visualizer.lenses.lab_numbers import COUNTED, cut_digits
+from visualizer.lenses.numbers import short_power
 from visualizer.reasons import translated
 
 _NAMES = sorted((field.name for field in FIELDS), key=len, reverse=True)
@@ -28,7 +29,8 @@ def problem_said(problem: Problem, settings: Settings | None = None, first: int 
         value = getattr(settings, problem.field) + first
         bounds = {"low": first, "high": count - 1 + first}
         return cut_digits(tr(f"lab.beyond.{problem.field}", value=value, **bounds))
-    parts = {"reason": translated(problem.reason), "suggestion": translated(problem.suggestion)}
+    said = {"reason": problem.reason, "suggestion": problem.suggestion}
+    parts = {name: short_power(translated(text)) for name, text in said.items()}
     return tr("lab.problem", **{name: labelled(text) for name, text in parts.items()})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 # Beyond these a fixed number of decimals says nothing or takes the whole line.
 _SMALLEST, _LARGEST = 1e-4, 1e5
 LARGEST_TYPED = 1e6
+# As Python writes a power of ten: with a sign, and never less than two digits.
+LONG_POWER = re.compile(r"(?<![\w./\\-])([-+−]?\d[\d.]*)e(?:\+|(-))0*(\d+)(?![\w/\\-]|\.\w)")
 NO_BREAK_SPACE = "\u00a0"
 
 
@@ -22,7 +25,7 @@ def short(value: Any, decimals: int) -> str:
         return {math.inf: "∞", -math.inf: "-∞"}.get(value, "nan")
     size = abs(value)
     if size >= _LARGEST or 0 < size < _SMALLEST:
-        return f"{value:.{decimals}e}"
+        return power_of_ten(f"{value:.{decimals}e}")
     text = f"{value:.{decimals}f}"
     # a small negative number rounds to zero, and "-0.00" would only puzzle
     return text.removeprefix("-") if not float(text) else text
@@ -52,6 +55,11 @@ def power_of_ten(text: str, bare: bool = False) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
+def short_power(text: str) -> str:
+    """Every "1e-09" of a text as "1e-9"; what only looks like it, inside a name, stays."""
+    return LONG_POWER.sub(r"\1e\2\3", text)
+
+
 def hundredths(value: float) -> str:
     """Two decimals of what is not below 0, and a bound where they would hide that it is not 0."""
     return "< 0.01" if 0 < value < 0.01 else f"{value:.2f}"
@@ -78,11 +86,7 @@ def large(value: float, decimals: int) -> str:
     """A number that may be large: "62 847", "4.842e9"."""
     if 1e9 > value >= 1000:
         return f"{value:,.0f}".replace(",", NO_BREAK_SPACE)
-    return (
-        f"{value:.3e}".replace("e+0", "e").replace("e+", "e")
-        if value >= 1e9
-        else figure(value, decimals)
-    )
+    return power_of_ten(f"{value:.3e}") if value >= 1e9 else figure(value, decimals)
 
 
 def read_number(text: str) -> float | None:
@@ -119,10 +123,13 @@ def in_unit(value: Any, decimals: int, unit: float = 1.0) -> str:
 
 
 def exact(value: Any) -> str:
-    """The shortest text that reads back to the same bits of the same type."""
-    if isinstance(value, np.generic):
-        return str(value)
-    return repr(value)
+    """The shortest text that reads back to the same bits of the same type: "1.4e-8"."""
+    return short_power(str(value) if isinstance(value, np.generic) else repr(value))
+
+
+def brief(value: float) -> str:
+    """A setting: six digits at most, without zeros at the end: "0.05", "1e-9"."""
+    return short_power(f"{value:g}")
 
 
 def round_step(least: float) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from visualizer.actions import show_notice
 from visualizer.i18n import tr
 from visualizer.lab_film import task_name
+from visualizer.lenses.numbers import brief
 from visualizer.reasons import as_sentence, translated
 from visualizer.state import ModelEntry, Notice, ViewState, reads_matrix, silent_traits
 
@@ -38,7 +39,7 @@ def say_remarks(state: ViewState) -> ViewState:
 def silent_on(entry: ModelEntry) -> dict[str, str]:
     """The traits that the model's file does not tell, and what they are taken to be."""
     config, silent = entry.model.config, silent_traits(entry)
-    values = {"activation": str(config.activation), "norm_eps": f"{config.norm_eps:g}"}
+    values = {"activation": str(config.activation), "norm_eps": brief(config.norm_eps)}
     return {name: value for name, value in values.items() if name in silent}
 
 

@@ -15,7 +15,7 @@ from visualizer.inquiries.step import shown_step
 from visualizer.lenses.arithmetic import MOST_TERMS, Question, calculation, origin_of
 from visualizer.lenses.backward import gradient_lines
 from visualizer.lenses.line import Lines, Piece, enclosed, mark, piece
-from visualizer.lenses.numbers import exact, figure
+from visualizer.lenses.numbers import brief, exact, figure
 from visualizer.lenses.picture import Matrix
 from visualizer.lenses.step_choice import (
     chosen_cell,
@@ -94,7 +94,7 @@ def record_cell(state: ViewState, cell: Cell, share: int | None = None) -> CellS
 def _drawn(step: GlassStep, site: str, index: tuple[int, ...], value: float) -> Lines:
     """A number by chance decides; it is drawn anew from the state before the mask."""
     told = step.explain_mask(site, index)
-    rate = f"{getattr(step.tape[site].kind, 'rate', 0.0):g}"
+    rate = brief(getattr(step.tape[site].kind, "rate", 0.0))
     drawn = Piece(tr("step.drawn", u=figure(told.terms[0].value, 4), rate=rate))
     return ((drawn, Piece("→", "muted"), Piece(figure(value, 4), "chip", glued=True)),)
 
@@ -153,7 +153,7 @@ def _weighted(question: Question) -> Lines:
     own, other = question.terms
     first = mark(question.figure(own.value), origin_of(own))
     second = mark(question.factor(other.factors[1]), origin_of(other, 1))
-    return ((piece(first), piece(f"+ {other.factors[0]:g}·" + second)),)
+    return ((piece(first), piece(f"+ {brief(other.factors[0])}·" + second)),)
 
 
 # Of the ops that training alone has.

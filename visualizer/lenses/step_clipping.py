@@ -6,6 +6,7 @@ import math
 
 from visualizer.i18n import tr
 from visualizer.inquiries.step import shown_step
+from visualizer.lenses.numbers import exact
 from visualizer.lenses.step_words import FormulaSaid
 from visualizer.state import ViewState
 
@@ -70,5 +71,5 @@ def clipping_formulas(state: ViewState) -> tuple[FormulaSaid, ...]:
         filled, result = written(value, fill, reckon)
         said.append((rf"{left}{filled} = {result}", name, value))
     return tuple(
-        FormulaSaid(tr(f"step.clipping.{name}"), tex, f"{value!r}") for tex, name, value in said
+        FormulaSaid(tr(f"step.clipping.{name}"), tex, exact(value)) for tex, name, value in said
     )

@@ -17,6 +17,7 @@ from visualizer.inquiries.step import (
 )
 from visualizer.lab_film import name_of
 from visualizer.lenses.caption import Caption
+from visualizer.lenses.numbers import brief, exact
 from visualizer.lenses.step_choice import chosen_cell, chosen_parameter
 from visualizer.lenses.step_tables import digits
 from visualizer.lenses.strips import Colour, Curves, Line
@@ -101,7 +102,7 @@ def _facts(state: ViewState) -> str:
     guided = step.recipe.guided
     if guided is None:
         return tr("step.facts", **said)
-    said["weight"] = f"{guided.coefficient:g}"
+    said["weight"] = brief(guided.coefficient)
     said["alignment"] = digits(float(step.tape["alignment_loss"].value))
     return tr("step.facts.guided", **said)
 
@@ -127,10 +128,10 @@ def _about_stage(state: ViewState) -> str:
         return tr(f"step.about.{stage}")
     recipe = step.recipe
     kind = "smoothed" if recipe.label_smoothing else "plain"
-    said = tr(f"step.about.loss.{kind}", share=f"{recipe.label_smoothing:g}")
+    said = tr(f"step.about.loss.{kind}", share=brief(recipe.label_smoothing))
     if recipe.guided is None:
         return said
-    return tr("step.about.loss.guided", said=said, weight=f"{recipe.guided.coefficient:g}")
+    return tr("step.about.loss.guided", said=said, weight=brief(recipe.guided.coefficient))
 
 
 def _is_rounding(parameter: str) -> bool:
@@ -176,7 +177,7 @@ def update_formulas(state: ViewState) -> tuple[FormulaSaid, ...]:
         # with that mistake the moments stay as they are
         skipped = one.name.endswith("_corrected") and set(step.optimised.corrections) == {1.0}
         title = tr("step.formula.uncorrected" if skipped else f"step.formula.{one.name}")
-        found.append(FormulaSaid(title, f"{left} = {first} = {right}", f"{one.value!r}"))
+        found.append(FormulaSaid(title, f"{left} = {first} = {right}", exact(one.value)))
     return tuple(found)
 
 

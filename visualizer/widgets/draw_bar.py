@@ -216,7 +216,7 @@ class DrawBar(Canvas):
                 sums = self._given.cumulative
                 below = float(sums[token - 1]) if token else 0.0
                 text = f"{self._tokens[token]}   {figures.exact(self._given.probabilities[token])}"
-                text += f"\n{below!r} … {float(sums[token])!r}"
+                text += f"\n{figures.exact(below)} … {figures.exact(float(sums[token]))}"
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from visualizer.lenses.numbers import figure, hundredths
+from visualizer.lenses import numbers
+from visualizer.lenses.numbers import figure, hundredths, short_power
 
 NO_BREAK_SPACE = "\u00a0"
 
@@ -75,7 +76,7 @@ def _places(small: float) -> int:
 
 def bound(value: float) -> str:
     """The end of a colour bar: three significant digits."""
-    return f"{value:.3g}" if value else "0"
+    return short_power(f"{value:.3g}") if value else "0"
 
 
 def cell_formats(values: np.ndarray, sequential: bool, decimals: int = 2) -> tuple[str, ...]:
@@ -117,4 +118,4 @@ def cell_texts(values: np.ndarray, form: str) -> list[str]:
 
 def exact(value: float) -> str:
     """Full precision: the shortest text that reads back as the same number."""
-    return repr(float(value)) if not isinstance(value, np.floating) else str(value)
+    return numbers.exact(value if isinstance(value, np.floating) else float(value))

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from visualizer import fonts
 from visualizer.i18n import tr
 from visualizer.lenses.lab_picture import Chart, ChartLine
+from visualizer.lenses.numbers import brief
 from visualizer.widgets.canvas import CENTRE, LEFT, RIGHT, Canvas, box, write
 from visualizer.widgets.chart_columns import (
     column_runs,
@@ -351,7 +352,7 @@ def pointed_texts(chart: Chart, step: int) -> list[tuple[str, str]]:
         at = int(np.searchsorted(line.x, step, side="right")) - 1
         if at >= 0:
             value = float(line.y[at])
-            text = f"{100 * value:.1f} %" if chart.key[:1] == ("exact",) else f"{value:.6g}"
+            text = f"{100 * value:.1f} %" if chart.key[:1] == ("exact",) else brief(value)
             if int(line.x[at]) != step:
                 text = tr("lab.curve.older", value=text, step=f"{int(line.x[at]):,}")
             said.append((line.colour, f"{line.label} {text}"))
