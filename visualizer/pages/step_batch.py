@@ -62,10 +62,10 @@ class BatchPart(StepPart):
         self._share_height()
 
     def _share_height(self) -> None:
-        """To the fields what the tokens leave, to both of them whole rows."""
+        """To the fields whole rows, to the tokens what is left."""
         room = self.height() - self._around()
         least = self.cells.minimumSizeHint().height()
-        self.fields.fit(room - self.cells.whole_height(), room - least)
+        self.fields.fit(room - self.cells.fair_height(), room - least)
 
     def _around(self) -> int:
         """What the card takes around the fields and the tokens and between them."""

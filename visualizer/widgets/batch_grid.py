@@ -59,9 +59,9 @@ class BatchCells(Canvas):
         """What so many pairs take, with the thumb below them."""
         return round((LEGEND + pairs * (3 * LINE + BETWEEN)) * self.em)
 
-    def whole_height(self) -> int:
-        """What takes all pairs; as much as one where there are none yet."""
-        return self.height_of(max(self._pairs(), 1))
+    def fair_height(self) -> int:
+        """What half of the pairs take; as much as one where there are none yet."""
+        return self.height_of(max((self._pairs() + 1) // 2, 1))
 
     def relayout(self) -> None:
         if self._grid is None:

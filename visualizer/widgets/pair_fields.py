@@ -97,21 +97,22 @@ class PairFields(QWidget):
         self.scrolled.verticalScrollBar().valueChanged.connect(self._show_whole_rows)
         return self.scrolled
 
-    def fit(self, whole: float, least: float) -> None:
+    def fit(self, fair: float, least: float) -> None:
         """Show as many whole rows as there is room for.
 
-        whole: the height that is left where the tokens of the batch are shown as a whole
-        least: the same where they are scrolled; then there are at most MOST_SHOWN rows
+        fair: the height that is left where the tokens of the batch have a fair share
+        least: the same where they have the least that they need; then there are at most
+        MOST_SHOWN rows
         """
-        self._rooms = whole, least
+        self._rooms = fair, least
         self._fit_rows()
 
     def rows_shown(self) -> int:
         """How many pairs are seen at a time."""
         beside = self.sizeHint().height() - self.scrolled.height()
         step = self._row_height() + self._gap()
-        whole, least = (int((room - beside + self._gap()) // step) for room in self._rooms)
-        return min(max(whole, min(least, MOST_SHOWN), 1), self._count)
+        fair, least = (int((room - beside + self._gap()) // step) for room in self._rooms)
+        return min(max(fair, min(least, MOST_SHOWN), 1), self._count)
 
     def least_height(self) -> int:
         """The height with one row."""
