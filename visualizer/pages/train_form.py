@@ -78,7 +78,7 @@ class FormPart(QWidget):
         self._wide = False
         self._lines: list[tuple[QLabel, QLabel]] = []
         self._presets: tuple[tuple[str, str], ...] = ()
-        self.area = ColumnArea(self)
+        self.area, self.told = ColumnArea(self), ColumnArea(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, round(0.3 * em), 0, round(0.5 * em))
         column.setSpacing(round(0.6 * em))
@@ -101,15 +101,24 @@ class FormPart(QWidget):
         frame, inside = card(self)
         frame.setFixedWidth(round(ASIDE * em))
         inside.setSpacing(round(0.45 * em))
-        inside.addWidget(self.facts_head)
-        inside.addWidget(self.facts)
-        inside.addSpacing(round(0.6 * em))
-        inside.addWidget(self.estimate_head)
+        # words that do not fit are scrolled to, never cut; what goes on from here stays in place
+        words = QWidget()
+        words.setProperty("role", "surface")
+        column = QVBoxLayout(words)
+        column.setContentsMargins(0, 0, round(0.5 * em), 0)
+        column.setSpacing(round(0.45 * em))
+        column.addWidget(self.facts_head)
+        column.addWidget(self.facts)
+        column.addSpacing(round(0.6 * em))
+        column.addWidget(self.estimate_head)
         self.estimate.setColumnStretch(0, 1)
-        inside.addLayout(self.estimate)
-        inside.addSpacing(round(0.6 * em))
-        inside.addWidget(self.wrong)
-        inside.addStretch(1)
+        self.estimate.setVerticalSpacing(round(0.3 * em))
+        column.addLayout(self.estimate)
+        column.addSpacing(round(0.6 * em))
+        column.addWidget(self.wrong)
+        column.addStretch(1)
+        self.told.setWidget(words)
+        inside.addWidget(self.told, 1)
         inside.addWidget(self.running)
         row = QHBoxLayout()
         row.addWidget(self.back)
@@ -148,12 +157,18 @@ class FormPart(QWidget):
         self.preset.set_options(tuple(words for _, words in self._presets), current)
         self.facts.setText("\n".join(shown.facts) or _reading(subject))
         self._draw_estimate(shown)
-        self.wrong.setText("\n".join(shown.problems))
-        self.wrong.setVisible(bool(shown.problems))
+        self._draw_wrong("\n".join(shown.problems))
         running = state.lab.is_training
         self.running.setText(tr("lab.form.running") if running else "")
         self.running.setVisible(running)
         self.train.setEnabled(shown.ready)
+
+    def _draw_wrong(self, words: str) -> None:
+        """What stands in the way comes into view when it is new."""
+        if words and words != self.wrong.text():
+            QTimer.singleShot(0, self.wrong, lambda: self.told.ensureWidgetVisible(self.wrong))
+        self.wrong.setText(words)
+        self.wrong.setVisible(bool(words))
 
     def _draw_estimate(self, shown: Form) -> None:
         for number, (name, value) in enumerate(shown.estimate):
