@@ -28,6 +28,8 @@ RIGHT_SHARE, RIGHT_ROOM = 0.236, (290, 470)
 ROOMY_HEIGHT = 900
 # Below it, which only the line of a typed target leaves, the residual stream gives up its place.
 LEAST_HEIGHT = 630
+# Below it, which a notice may leave, the residual stream gives the lines that the notice takes.
+TIGHT_HEIGHT = 660
 
 
 class Workspace(QWidget):
@@ -101,7 +103,9 @@ class Workspace(QWidget):
         if self.typed_target.isVisibleTo(self):
             height -= self.typed_target.sizeHint().height()
         # the candidates and how they are chosen from come first
-        self.residual.fit(height, height >= LEAST_HEIGHT * self._scale)
+        taken = self._notice_height(width)
+        tight = height - taken < TIGHT_HEIGHT * self._scale
+        self.residual.fit(height, height >= LEAST_HEIGHT * self._scale, taken if tight else 0)
         self.logit_lens.fit(height)
         self._store.dispatch(actions.set_roomy, height >= ROOMY_HEIGHT * self._scale)
         for panel, share, (least, most) in (
@@ -110,6 +114,9 @@ class Workspace(QWidget):
         ):
             room = min(max(share * width, least * self._scale), most * self._scale)
             panel.setFixedWidth(round(room))
+
+    def _notice_height(self, width: int) -> int:
+        return self.notice.heightForWidth(width) if self.notice.isVisibleTo(self) else 0
 
     def type_target(self) -> None:
         """Open the line of the target, with the keys in it."""
@@ -125,14 +132,19 @@ class Workspace(QWidget):
         if self.typed_target.isVisibleTo(self) != self._lined:
             self._lined = not self._lined
             self._fit_again()
+        elif self.notice.isVisibleTo(self) and self._size != (0, 0):
+            # it has come into view with the other panels
+            self._fit_again()
 
     def _on_changed(self, old: ViewState, new: ViewState, fields: frozenset[str]) -> None:
         if fields & {"page", "model", "run"}:
             self._make_room()
+        if "notice" in fields and self._size != (0, 0):
+            # not while others still draw
+            self._fitting.start(0)
         if fields & {"target_line", "inputs", "model"} and self._size != (0, 0):
             if self.typed_target.isVisibleTo(self) != self._lined:
                 self._lined = not self._lined
-                # not while others still draw
                 self._fitting.start(0)
 
     def _fit_again(self) -> None:

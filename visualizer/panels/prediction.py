@@ -70,7 +70,7 @@ class PredictionPanel(Panel):
         self._choice: Hashable = None
         self.temperature, self.seed = self.sampling.temperature, self.sampling.seed
         column = QVBoxLayout(self)
-        column.setContentsMargins(round(em), round(0.8 * em), round(em), round(em))
+        column.setContentsMargins(*(round(part * em) for part in (1, 0.8, 1, 0.8)))
         column.setSpacing(round(0.45 * em))
         for widget in (self.head, self.where):
             column.addWidget(widget)

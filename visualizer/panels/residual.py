@@ -39,11 +39,13 @@ class ResidualPanel(Panel):
         self.table.left.connect(self._on_left)
         self.table.cellClicked.connect(self._on_clicked)
 
-    def fit(self, height: int, has_room: bool) -> None:
-        """Take so many lines as suit the window's height, or give the place up."""
-        self._has_room = has_room
-        self.table.fit(height)
-        self.setVisible(self._has_rows and has_room)
+    def fit(self, height: int, has_room: bool, taken: int = 0) -> None:
+        """Take so many lines as suit the window's height, or give the place up.
+
+        taken: pixels that something else takes of what these lines had
+        """
+        self._has_room = self.table.fit(height, taken) and has_room
+        self.setVisible(self._has_rows and self._has_room)
 
     def retranslate(self) -> None:
         self.table.describe(tr("residual.title"))

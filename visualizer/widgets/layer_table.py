@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,11 +23,14 @@ from visualizer.widgets.heatmap_layout import Cells, edges, round_step, shown_la
 Spot = tuple[str, int, int]
 
 # The lines there is room for, by the window's height; more tokens than these share it.
-LEAST_LINES, MOST_LINES = 5, 10
+# The last is for where something else takes some of the others.
+LEAST_LINES, MOST_LINES, FEWEST_LINES = 5, 10, 2
 # Lines as low as this are all shown; where they would be lower, some of them at a height that can
 # be read. In parts of the font's size.
 LOWEST, READABLE = 0.25, 0.86
 SHARE = 0.17
+# So little, in parts of the font's size, is had from what lies below.
+SLACK = 0.1
 
 
 class Bands(Cells):
@@ -87,13 +91,19 @@ class LayerTable(Canvas):
         self._generation += 1
         self.update()
 
-    def fit(self, height: int) -> None:
-        """Take so many lines as suit the window's height: what lies below never moves."""
+    def fit(self, height: int, taken: int = 0) -> bool:
+        """Take so many lines as suit the window's height: what lies below never moves.
+
+        taken: pixels to be given up, in whole lines; whether enough of them are left
+        """
         lines = int((SHARE * height - self._head()) / self._line())
-        lines = min(max(lines, LEAST_LINES), MOST_LINES)
-        if lines != self._lines:
+        given = math.ceil((taken - SLACK * self.em) / self._line())
+        lines = min(max(lines, LEAST_LINES), MOST_LINES) - given
+        has_room = lines >= FEWEST_LINES
+        if lines != self._lines and has_room:
             self._lines = lines
             self.updateGeometry()
+        return has_room
 
     # What can be asked.
 
