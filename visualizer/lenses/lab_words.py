@@ -178,7 +178,11 @@ def coming(step: int) -> Frame:
 
 
 def detail(lab: Lab) -> Detail | None:
-    """The frame that is looked at, with its words; None where there is none yet."""
+    """The frame that is looked at, with its words; None where there is none yet.
+
+    The encoder's rows are tokens of the source: none of them writes a token of the output, so there
+    is no title for what they write.
+    """
     frame = frame_at(lab, nearest(known_steps(lab), shown_step(lab)), True, "")
     if frame is None:
         return None
@@ -187,7 +191,7 @@ def detail(lab: Lab) -> Detail | None:
         expected_words(frame),
         tr(f"lab.detail.hint.{lab.attention}"),
         tr("lab.detail.rows"),
-        tr("lab.detail.tokens"),
+        "" if lab.attention == "encoder" else tr("lab.detail.tokens"),
         tr("lab.detail.sure"),
         tr("lab.detail.cell"),
     )

@@ -38,7 +38,10 @@ TWO_LINES = 15.0
 
 
 class FilmDetail(Canvas):
-    """A picture with labels; beside each row the token it gave and how likely that was."""
+    """A picture with labels; beside each row the token it gave and how likely that was.
+
+    Without a title for these tokens the rows are none that write: then the picture stands alone.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,6 +79,8 @@ class FilmDetail(Canvas):
         em, small = self.em, self.face(LABEL)
         assert self.detail is not None
         left = min(max(small.widest(frame.rows), small.width(self.detail.row_title)), 5 * em)
+        if not self.detail.token_title:
+            return left + 0.5 * em, 0.0, 0.0, 0.0
         tokens = max(small.widest(frame.tokens), small.width(self.detail.token_title))
         tokens = min(tokens, 6 * em)
         numbers = max(map(small.width, map(figures.percent_column, frame.sure)), default=0.0)
@@ -167,7 +172,7 @@ class FilmDetail(Canvas):
         em, theme, frame, small = self.em, self.theme, detail.frame, self.face(LABEL)
         _, tokens, bars, numbers = self._beside(frame)
         count = len(frame.sure)
-        if not count:
+        if not count or not detail.token_title:
             return
         left = rect.right() + GAP * em
         head = QRectF(left, rect.top() - 1.15 * em, tokens, 1.1 * em)
