@@ -8,18 +8,18 @@ from visualizer.lenses.numbers import power_of_ten
 from visualizer.reasons import translated
 
 
-def check_lines(check: Check | None) -> list[str]:
-    """What was asked for, and what came out."""
+def check_wordings(check: Check | None) -> tuple[str, ...]:
+    """What was asked for, and what came out: in many words, then in fewer; () for nothing."""
     if check is None:
-        return []
+        return ()
     if check.reason:
-        return [tr("lab.check.failed", reason=translated(check.reason))]
+        return (tr("lab.check.failed", reason=translated(check.reason)),)
     if check.results is None:
-        return [tr("lab.check.running", step=f"{check.step:,}")]
+        return (tr("lab.check.running", step=f"{check.step:,}"),)
     wrong = [found for found in check.results if not found.holds]
     worst = max(check.results, key=lambda found: found.worst, default=None)
     if worst is None:
-        return []
+        return ()
     values = {
         "n": len(check.results),
         "cells": f"{sum(found.cells for found in check.results):,}",
@@ -27,9 +27,10 @@ def check_lines(check: Check | None) -> list[str]:
         "worst": power_of_ten(f"{worst.worst:.1e}"),
         "name": worst.name,
     }
-    if not wrong:
-        return [tr("lab.check.holds", **values)]
-    return [tr("lab.check.wrong", wrong=len(wrong), **values)]
+    what = "wrong" if wrong else "holds"
+    return tuple(
+        tr(f"lab.check.{what}{form}", wrong=len(wrong), **values) for form in ("", ".short")
+    )
 
 
 def has_fault(check: Check | None) -> bool:

@@ -34,7 +34,12 @@ from visualizer.widgets.section_switch import SectionSwitch
 VIEWS = ("film", "pair", "tables")
 # Shares of the width: of the strip and of the frame that is looked at.
 SHARES = (58, 42)
-
+# The field takes the room that nothing else needs, up to its widest.
+PROBE_SHARE = 50
+# What a list needs beside its words, in parts of the font's size: its edges and its arrow.
+BESIDE_WORDS = 2.6
+# Below this width, in parts of the font's size, an attention is named in fewer words.
+NARROW = 75.0
 
 # So many lines of the tables are below the film at least.
 LEAST_LINES = 5
@@ -63,6 +68,7 @@ class FilmPart(QWidget):
         super().__init__(parent)
         self.store = store
         em = self.em = fonts.em(self.font())
+        self._narrow = False
         self.switch = SectionSwitch()
         self.probe, self.wrong = ProbeField(), QLabel()
         self.wrong.setProperty("role", "error")
@@ -86,7 +92,7 @@ class FilmPart(QWidget):
         head.addWidget(self.switch)
         head.addStretch(1)
         head.addWidget(self.probe_label)
-        head.addWidget(self.probe, 3)
+        head.addWidget(self.probe, PROBE_SHARE)
         head.addWidget(self.site)
         head.addWidget(self.head)
         head.addWidget(self.swap)
@@ -95,6 +101,8 @@ class FilmPart(QWidget):
         column.addLayout(head)
         column.addWidget(self.wrong)
         frame, inside = card(self)
+        # less above and below than elsewhere: it is what the frames can have
+        inside.setContentsMargins(*(round(part * em) for part in (0.8, 0.5, 0.8, 0.4)))
         inside.setSpacing(round(0.4 * em))
         self.stack = QStackedLayout()
         inside.addLayout(self.stack, 1)
@@ -107,8 +115,6 @@ class FilmPart(QWidget):
         column.addWidget(frame, 1)
         self.probe.setMinimumWidth(round(7 * em))
         self.probe.setMaximumWidth(round(30 * em))
-        self.site.setMinimumContentsLength(20)
-        self.head.setMinimumContentsLength(5)
         self.switch.set_ground("page")
         for canvas in (self.strip, self.detail, self.pair, self.scrubber):
             canvas.set_ground("surface")
@@ -239,6 +245,16 @@ class FilmPart(QWidget):
             return tr("lab.film.none")
         return tr("lab.film.waiting")
 
+    def _is_narrow(self) -> bool:
+        return self.width() < NARROW * self.em
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may have room for other words."""
+        super().resizeEvent(event)
+        if self.isVisible() and self._is_narrow() != self._narrow:
+            with self.store.drawing() as state:
+                self._draw_choices(state)
+
     def _draw_choices(self, state: ViewState) -> None:
         lab = state.lab
         config = lab.training.config if lab.training is not None else None
@@ -249,15 +265,21 @@ class FilmPart(QWidget):
             picker.setVisible(config is not None)
         if config is None:
             return
-        sites = []
+        self._narrow = self._is_narrow()
+        form, sites = ".short" if self._narrow else "", []
         for kind in ("cross", "encoder", "decoder"):
             for layer in range(lab_orders.depth(lab, kind)):  # type: ignore[arg-type]
-                words = tr(f"lab.site.{kind}", n=layer + state.count_from)
+                words = tr(f"lab.site.{kind}{form}", n=layer + state.count_from)
                 sites.append(((kind, layer), words))
         self.site.set_options(tuple(sites), (lab.attention, lab.layer))
         heads = range(config.n_heads)
         names = tuple((n, tr("lab.film.head_n", n=n + state.count_from)) for n in heads)
         self.head.set_options(names, lab.head)
+        for picker, options in ((self.site, sites), (self.head, names)):
+            # no wider than its words, for the sake of the probe
+            face = picker.fontMetrics()
+            wide = max((face.horizontalAdvance(words) for _, words in options), default=0)
+            picker.setFixedWidth(math.ceil(wide + BESIDE_WORDS * self.em))
 
     # What the user does.
 

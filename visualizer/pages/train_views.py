@@ -13,7 +13,7 @@ from visualizer import fonts, lab_actions, lab_orders, lab_unfinished, step_acti
 from visualizer.i18n import tr
 from visualizer.lab import Lab, Training, shown_step
 from visualizer.lenses import lab_charts, lab_words
-from visualizer.lenses.lab_check import check_lines, has_fault
+from visualizer.lenses.lab_check import check_wordings, has_fault
 from visualizer.pages.train_film import FilmPart
 from visualizer.state import Notice, ViewState
 from visualizer.store import Store
@@ -26,6 +26,8 @@ from visualizer.widgets.parts_note import PartsNote
 NARROW = 90.0
 # Shares of the height: of the curves and of what lies below them.
 SHARES = (38, 62)
+# The least height of a chart, in parts of the font's size.
+LEAST_CHART = 6.8
 
 
 class TrainingPart(QWidget):
@@ -44,6 +46,8 @@ class TrainingPart(QWidget):
         self.reason = QLabel()
         self.reason.setProperty("role", "error")
         self.reason.setWordWrap(True)
+        self._why = ""
+        self._found: tuple[str, ...] = ()
         # goes on with a training that has failed, from where it was saved
         self.again = push_button()
         self.again.hide()
@@ -72,6 +76,8 @@ class TrainingPart(QWidget):
         self.heading.set_ground("page")
         for chart in self.charts:
             chart.set_ground("page")
+            # lower than they like to be before a frame of the film can no longer be read
+            chart.setMinimumHeight(round(LEAST_CHART * em))
         self.line.set_ground("surface")
         self.pause.clicked.connect(self._on_pause)
         self.batch.clicked.connect(partial(self._order, "one_batch"))
@@ -122,27 +128,41 @@ class TrainingPart(QWidget):
         self.film.retranslate()
 
     def _widen_pause(self) -> None:
-        """As wide with either of its words: the buttons behind it stay where they are."""
+        """As wide with either of its words: the buttons behind it stay where they are.
+
+        Once it is over it has words of its own, which are whole as well.
+        """
         shown, widths = self.pause.text(), []
         self.pause.setMinimumWidth(0)
-        for name in ("pause", "resume"):
-            self.pause.setText(tr(f"lab.command.{name}"))
+        words = tuple(tr(f"lab.command.{name}") for name in ("pause", "resume"))
+        for text in words if shown in words else (*words, shown):
+            self.pause.setText(text)
             widths.append(self.pause.sizeHint().width())
         self.pause.setText(shown)
         self.pause.setMinimumWidth(max(widths))
 
     def _shorten(self) -> None:
         """The words of the commands that go with the width."""
-        form = ".short" if self.width() < NARROW * self.em else ""
+        form = self._form()
         for button, name in (
             (self.check, "check"),
             (self.export, "export"),
             (self.change, "change"),
         ):
             button.setText(tr(f"lab.command.{name}{form}"))
+        training = self.store.state.lab.training
+        if training is not None and training.is_over:
+            self.pause.setText(tr(f"lab.command.open{form}"))
+            self._widen_pause()
+
+    def _form(self) -> str:
+        """Which words there is room for."""
+        return ".short" if self.width() < NARROW * self.em else ""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._shorten()
+        if self._found:
+            self._say_reason()
         super().resizeEvent(event)
 
     def draw(self, state: ViewState) -> None:
@@ -175,9 +195,8 @@ class TrainingPart(QWidget):
         saved = any(str(entry.path) == training.checkpoint for entry in lab.unfinished)
         can_go_on = training.status == "failed" and saved and training.final is None
         said = [] if is_said or not training.reason else [lab_words.why_ended(training, can_go_on)]
-        said += check_lines(lab.check)
-        self.reason.setText("\n".join(said))
-        self.reason.setVisible(bool(said))
+        self._why, self._found = "\n".join(said), check_wordings(lab.check)
+        self._say_reason()
         role = "error" if training.reason or has_fault(lab.check) else "muted"
         if self.reason.property("role") != role:
             self.reason.setProperty("role", role)
@@ -187,7 +206,7 @@ class TrainingPart(QWidget):
         paused, over = training.status == "paused", training.is_over
         going = training.status in ("running", "paused")
         if over:
-            self.pause.setText(tr("lab.command.open"))
+            self.pause.setText(tr(f"lab.command.open{self._form()}"))
             self.pause.setToolTip(tr("lab.command.open.tip"))
             self.pause.setEnabled(shown_step(lab) is not None)
         else:
@@ -195,6 +214,9 @@ class TrainingPart(QWidget):
             self.pause.setText(tr(key))
             self.pause.setToolTip(tr("lab.command.pause.tip"))
             self.pause.setEnabled(going)
+        self._widen_pause()
+        # there is nothing to come any more that the note would have to tell
+        self.line.setMinimumWidth(1 if over else 0)
         self.batch.setEnabled(going)
         unkept = lab_orders.is_unkept(training)
         key = "lab.command.keep" if unkept else "lab.command.stop"
@@ -204,6 +226,18 @@ class TrainingPart(QWidget):
         self.anew.setToolTip(tr(f"lab.command.anew.tip{'.over' if over else ''}"))
         self.check.setEnabled(bool(training.snapshots))
         self.export.setEnabled(bool(len(training.steps)))
+
+    def _say_reason(self) -> None:
+        """Why it ended, and in a line of its own what a check found: in fewer words where they
+        would need a second line, which is the film's.
+        """
+        face = self.reason.fontMetrics()
+        fitting = [words for words in self._found if face.horizontalAdvance(words) <= self.width()]
+        found = fitting[:1] or list(self._found[-1:])
+        said = [self._why, *found] if self._why else found
+        self.reason.setText("\n".join(said))
+        self.reason.setToolTip(self._found[0] if self._found else "")
+        self.reason.setVisible(bool(said))
 
     def _draw_glass(self, training: Training, can_look: bool) -> None:
         """It keeps its place while it cannot be pressed: no other button moves, and it says why."""

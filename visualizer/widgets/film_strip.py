@@ -28,6 +28,8 @@ FEWEST, MOST = 4, 9
 # What stands above a frame and below it; how many times as wide as high it is at most, and how many
 # where something else wants the room.
 ABOVE, BELOW, WIDEST, FLAT = 1.9, 3.1, 2.2, 1.6
+# Frames that would be lower than this have no bars below them, but their room.
+LOW, BARE = 3.2, 2.0
 
 
 class FilmStrip(PointedCanvas):
@@ -94,12 +96,17 @@ class FilmStrip(PointedCanvas):
 
     # Places.
 
+    def _below(self) -> float:
+        """The room for what stands below a frame."""
+        low = self.height() < (ABOVE + BELOW + LOW) * self.em
+        return (BARE if low else BELOW) * self.em
+
     def picture_rect(self, number: int) -> QRectF:
         """Where the cells of a frame are painted; the frames share all the width there is."""
         em, count = self.em, max(len(self.frames), FEWEST)
         wide = (self.width() - (count - 1) * GAP * em - 0.8 * em) / count
         left = 0.4 * em + number * (wide + GAP * em)
-        high = min(self.height() - (ABOVE + BELOW) * em, wide)
+        high = min(self.height() - ABOVE * em - self._below(), wide)
         wide = min(wide, WIDEST * high)
         return QRectF(round(left), round(ABOVE * em), max(round(wide), 1), max(round(high), 1))
 
@@ -107,7 +114,7 @@ class FilmStrip(PointedCanvas):
         em = self.em
         for number in range(len(self.frames)):
             rect = self.picture_rect(number)
-            if rect.adjusted(0, -ABOVE * em, 0, BELOW * em).contains(pos):
+            if rect.adjusted(0, -ABOVE * em, 0, self._below()).contains(pos):
                 return number if self.frames[number].is_known else None
         return None
 
@@ -145,6 +152,8 @@ class FilmStrip(PointedCanvas):
             frame_around(painter, rect, QColor(ink), 0.18 * em if frame.chosen else 0.1 * em)
         below = QRectF(rect.left(), rect.bottom() + 0.45 * em, rect.width(), 1.4 * em)
         self._write_output(painter, below, frame)
+        if self._below() < BELOW * em:
+            return
         bars = QRectF(rect.left(), below.bottom() + 0.1 * em, rect.width(), 0.9 * em)
         draw_sureness(painter, bars, frame, theme)
 

@@ -17,7 +17,7 @@ LINE = 1.15
 
 class PartsNote(Canvas):
     """Several facts in one line; where there is no room for it with fewer words, in two lines of
-    smaller type, and without the last facts.
+    smaller type, and without the last facts, or without any.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -51,8 +51,9 @@ class PartsNote(Canvas):
         for parts in (*self._wordings, *fewer):
             halves = min(in_two(parts), key=lambda two: small.widest(tuple(two)))
             if small.widest(tuple(halves)) <= room:
-                break
-        return small, halves
+                return small, halves
+        # half a fact would be read as another one
+        return small, []
 
     def paint(self, painter: QPainter) -> None:
         face, lines = self.lines()
