@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import lru_cache
+from typing import Any, Literal
 
 from visualizer.actions import select_head, show_page
+from visualizer.lab_film import known_target
 from visualizer.state import ViewState, reads_matrix
 from visualizer.step_view import MOST_PAIRS, TRIED_STEPS, Look, Paused, StageName, Weights
 
@@ -41,16 +44,68 @@ def weights_of(state: ViewState) -> Weights:
 
 
 def pairs_of(state: ViewState) -> tuple[tuple[str, str], ...]:
-    """The pairs that the step is taken on: those typed, else the sentence and its output.
+    """The pairs that the step is taken on: those typed, else the sentence and what should come.
 
-    A training has its own.
+    That is the model's own output where nobody knows better. A training has its own pairs.
     """
     if weights_of(state) == "paused":
         return ()
     typed = state.training_step.pairs
     if typed or state.run is None:
         return typed
-    return ((state.run.inputs.source, state.run.text),)
+    target, _ = _target_of(state)
+    return ((state.run.inputs.source, target),)
+
+
+# Where a target comes from: somebody knows it, or it is what the model says, as far as that fits.
+TargetKind = Literal["known", "own", "own_cut"]
+
+
+def target_kind(state: ViewState, pairs: tuple[tuple[str, str], ...]) -> TargetKind:
+    """Where the target of these pairs comes from; what is typed over an output counts as known."""
+    own = state.run is not None and not state.training_step.pairs and pairs == pairs_of(state)
+    return _target_of(state)[1] if own else "known"
+
+
+def _target_of(state: ViewState) -> tuple[str, TargetKind]:
+    """What should come of the sentence on show, and who says so."""
+    run, entry = state.run, state.model
+    assert run is not None
+    if entry is None or reads_matrix(entry):
+        return run.text, "own"
+    words, limit = entry.model.tokenizer, entry.model.config.max_seq_len
+    training = state.lab.training
+    # a snapshot of the training on show, or its model, has its tokenizer
+    if training is not None and training.tokenizer is not None:
+        final = training.final
+        is_its = words is training.tokenizer or (
+            final is not None and words is final.model.tokenizer
+        )
+        known = known_target(training, run.inputs.source) if is_its else None
+        if known:
+            written = _as_written(words, known)
+            if _fitting(words, written, limit) == written:
+                return written, "known"
+    fitted = _fitting(words, run.text, limit)
+    return fitted, "own" if fitted == run.text else "own_cut"
+
+
+@lru_cache(maxsize=8)
+def _as_written(words: Any, text: str) -> str:
+    from model_core.training.step_sources import as_written
+
+    return as_written(words, text)
+
+
+@lru_cache(maxsize=8)
+def _fitting(words: Any, text: str, limit: int) -> str:
+    """The text, or as much of its beginning as there is room for with the token that ends it."""
+    ids, kept = words.encode_target(text).ids, limit - 1
+    while len(ids) > limit - 1 and kept > 0:
+        # what is cut may be read as more tokens than it had
+        text, kept = words.decode(ids[:kept]), kept - 1
+        ids = words.encode_target(text).ids
+    return text
 
 
 def set_pair(state: ViewState, number: int, side: int, text: str) -> ViewState:

@@ -9,6 +9,7 @@ from visualizer.i18n import tr
 from visualizer.inquiries.step import StepKey, shown_step
 from visualizer.lab_film import name_of
 from visualizer.state import ViewState
+from visualizer.step_actions import target_kind
 
 if TYPE_CHECKING:
     from model_core.training.step import GlassStep
@@ -28,7 +29,7 @@ def whose_step(state: ViewState) -> tuple[str, str]:
         "step.whose",
         who=_who(state, key),
         n=f"{step.optimised.count:,}",
-        pairs=tr("step.whose.pair") if pairs == 1 else tr("step.whose.pairs", n=pairs),
+        pairs=_pairs(state, key, pairs),
         dropout=_dropout(step, key),
     )
     titles = [tr(f"step.mistake.{name}") for name in sorted(step.mistakes)]
@@ -45,6 +46,15 @@ def _who(state: ViewState, key: StepKey) -> str:
     if key.paused is not None and training is not None:
         return tr("step.whose.training", name=name_of(training), n=f"{key.paused.step:,}")
     return tr(f"step.whose.{key.weights}", name=title_of(key.entry))
+
+
+def _pairs(state: ViewState, key: StepKey, count: int) -> str:
+    """How many there are; of the one that nobody has typed, whose target it has."""
+    if count != 1:
+        return tr("step.whose.pairs", n=count)
+    kind = "known" if key.paused else target_kind(state, key.pairs)
+    said = tr("step.whose.pair")
+    return said if kind == "known" else tr(f"step.whose.pair.{kind}", pair=said)
 
 
 def _dropout(step: GlassStep, key: StepKey) -> str:
