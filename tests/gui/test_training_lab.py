@@ -123,6 +123,24 @@ def test_what_cannot_work_is_said_beside_its_field_with_a_way_out():
     assert "cannot" not in lab_form.form(state.lab.subject).problems[0]
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"seed": -2}, {"vocab_size": 3}, {"held_out_share": 1.0}, {"min_count": 0}],
+    ids=str,
+)
+def test_with_settings_that_are_impossible_no_data_are_asked_for(wrong):
+    (name,) = wrong
+    state = settled(**wrong)
+    shown = lab_form.form(state.lab.subject)
+    assert not shown.ready and len(shown.problems) == 1
+    assert FactsInquiry().wanted(state) is None and EstimateInquiry().wanted(state) is None
+    # once it is put right they are
+    usual = getattr(settled().lab.subject.settings, name)
+    assert FactsInquiry().wanted(lab_actions.set_setting(state, name, usual)) is not None
+    # what has nothing to do with the data does not keep them away
+    assert FactsInquiry().wanted(settled(learning_rate=-1.0)) is not None
+
+
 def test_what_is_no_number_waits_and_is_not_trained_with():
     state = lab_actions.leave_unread(settled(), "d_ff", "many")
     assert (

@@ -111,7 +111,9 @@ class FactsInquiry(Inquiry):
 
     def wanted(self, state: ViewState) -> Hashable | None:
         subject = _subject(state)
-        return None if subject is None else lab_actions.facts_key(subject)
+        if subject is None or _is_refused(subject):
+            return None
+        return lab_actions.facts_key(subject)
 
     def answered(self, state: ViewState) -> Hashable | None:
         subject = _subject(state)
@@ -134,6 +136,13 @@ class FactsInquiry(Inquiry):
         if isinstance(result, Refusal):
             return lab_actions.refuse_subject(state, key, result.reason)
         return state if result is None else lab_actions.show_facts(state, key, *result)
+
+
+def _is_refused(subject: Subject) -> bool:
+    """Whether the data cannot be had with these settings, which is said beside their fields."""
+    from model_core.training.problems import problems
+
+    return any(found.field in lab_actions.OF_THE_DATA for found in problems(subject.settings))
 
 
 def _sound(state: ViewState) -> Subject | None:
