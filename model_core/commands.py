@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -42,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"{parser.prog}: there is not enough memory for this")
         return 2
     except KeyboardInterrupt as stopped:
-        tell(f"{parser.prog}: {stopped or 'stopped'}")
+        tell(f"{parser.prog}: {str(stopped) or 'stopped'}")
         return stopped.code if isinstance(stopped, Stopped) else 130
     finally:
         _leave_nothing_to_flush()
@@ -184,27 +183,7 @@ def _trace(options: argparse.Namespace) -> None:
 
 def _train(options: argparse.Namespace) -> None:
     train_command.check_options(options)
-    if options.name is None:
-        return train_command.run(options)
-    from model_core.training import tasks
-    from model_core.training.loop import Progress
-
-    start = time.perf_counter()
-
-    def report(progress: Progress) -> None:
-        step = progress.step
-        if step == 1 or step % 100 == 0:
-            guided = progress.alignment_loss
-            aside = "" if guided is None else f"  alignment {guided:.4f}"
-            print(
-                f"step {step:5}  loss {progress.loss:.4f}{aside}  "
-                f"norm {progress.gradient_norm:.2f}  "
-                f"{time.perf_counter() - start:.0f} s",
-                flush=True,
-            )
-
-    path = tasks.train_task(options.name, options.out, options.seed, options.steps, report)
-    print(f"written to {path}")
+    train_command.run(options)
 
 
 def _check(options: argparse.Namespace) -> None:

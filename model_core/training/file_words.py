@@ -22,6 +22,8 @@ from model_core.training.text_files import shown_encoding
 FORMAT_NAMES = {"tsv": "tab-separated (TSV)", "csv": "CSV", "jsonl": "JSON lines", "lines": "lines"}
 # A loss that is no more than so much below the one of guessing is no better.
 MUCH_BELOW = 0.98
+# With such a share of it in the last steps a model knows by heart what it is trained on.
+BY_HEART, LAST_STEPS = 0.5, 25
 
 
 def recognised(look: Look) -> Iterator[str]:
@@ -54,6 +56,12 @@ def chosen(training: LabRun) -> Iterator[str]:
     for side, share in unknown(prepared.train):
         why = f"vocab_size {s.vocab_size}" if s.vocab_size else f"min_count {s.min_count}"
         yield f"{share:.2%} of the {side} tokens became <UNK> ({why})"
+    yield from sizes(training)
+
+
+def sizes(training: LabRun) -> Iterator[str]:
+    """How large a model and its training are."""
+    s, prepared = training.settings, training.prepared
     yield (
         f"d_model {s.d_model}, n_heads {s.n_heads}, d_ff {s.d_ff}, {s.encoder_depth} + "
         f"{s.decoder_depth} layers, max_seq_len {s.max_seq_len}: "
@@ -98,7 +106,11 @@ def verdict(training: LabRun, evaluation: Evaluation | None) -> str:
     if evaluation.loss < MUCH_BELOW * guessing:
         return ""
     advice = "train longer"
-    if training.settings.learning_rate > 0.01:
+    last = training.history.steps.column("loss")[-LAST_STEPS:]
+    if last.size and last.mean() < BY_HEART * guessing:
+        pairs = counted(len(prepared.train), "pair")
+        advice = f"it knows the {pairs} it learned from by heart, and needs more of them"
+    elif training.settings.learning_rate > 0.01:
         advice = f"the learning_rate {training.settings.learning_rate:g} is high, try 0.001"
     return (
         f"the held-out loss {evaluation.loss:.3f} is no better than guessing tokens by how "

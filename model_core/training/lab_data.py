@@ -26,9 +26,13 @@ TASK_SHARE = 0.05
 
 
 class TaskSource(msgspec.Struct, frozen=True, tag="task"):
-    """The sentences of a built-in task."""
+    """The sentences of a built-in task.
+
+    whole: those of a task that holds none out are all trained on, as its recipe has it
+    """
 
     name: str
+    whole: bool = False
 
 
 class FileSource(msgspec.Struct, frozen=True, tag="file"):
@@ -92,6 +96,8 @@ class LabData:
             return (encoded(self.train, words), encoded(self.held_out, words))
         train = list(self.module.examples(self.dataset, model))
         splits = getattr(self.dataset, "splits", None)
+        if splits is None and isinstance(self.source, TaskSource) and self.source.whole:
+            return train, []
         if splits is None:
             return split_by_source(train, lambda e: str(list(e.source)), TASK_SHARE, 0)
         held = splits.get("held_out", ())

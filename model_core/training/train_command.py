@@ -1,4 +1,6 @@
-"""The command that trains on a file of pairs, with a bar, checkpoints and a way to go on."""
+"""The command that trains a built-in task's model, or one on a file of pairs: with a bar,
+checkpoints and a way to go on.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,16 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from model_core.checkpoints import Saved
 from model_core.command_line import above_0, file_name, from_0, reason, tell
 from model_core.threads import limit_blas_threads
 from model_core.training import file_options
-from model_core.training.file_words import chosen, recognised, verdict
+from model_core.training.file_words import chosen, recognised, sizes, verdict
 from model_core.training.guard import DivergedError
 from model_core.training.held_out import Evaluation
-from model_core.training.lab_data import FileSource, load
+from model_core.training.lab_data import FileSource, TaskSource, load, task_settings
 from model_core.training.lab_run import LabRun, Watching
 from model_core.training.outputs import (
     check_apart,
@@ -34,11 +38,13 @@ from model_core.training.run_lock import running_at
 from model_core.training.settings import Settings
 from model_core.training.stopping import Stopped, StopSign, stopping_in_order
 from model_core.training.suiting import suited_settings
+from model_core.training.tasks import default_place
 from model_core.training.text_files import UndecidedError
 
 # What is not settled by a run that is gone on with, and by the recipe of a built-in task.
-FOR_A_RUN = frozenset({"resume", "out", "save_steps", "save_minutes", "evaluate_steps"})
-FOR_A_TASK = frozenset({"name", "seed", "steps", "out"})
+FOR_ALL = frozenset({"out", "save_steps", "save_minutes", "evaluate_steps"})
+FOR_A_RUN = FOR_ALL | {"resume"}
+FOR_A_TASK = FOR_ALL | {"name", "seed", "steps", "anew"}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -103,7 +109,7 @@ def _run(options: argparse.Namespace) -> None:
     if resumed is not None and not (is_run(resumed) or previous_of(resumed).exists()):
         # tells what it is instead
         read_run(resumed)
-    out: Path = options.out or model_of(options.resume)
+    out = _place(options)
     checkpoint = resumed or checkpoint_of(out)
     check_apart(out, checkpoint, {"the data": options.data, "the settings": options.config})
     check_model_place(out)
@@ -111,11 +117,20 @@ def _run(options: argparse.Namespace) -> None:
         _run_at(checkpoint, out, options)
 
 
+def _place(options: argparse.Namespace) -> Path:
+    """Where the model is to be written."""
+    if options.out is not None or options.name is None:
+        return options.out or model_of(options.resume)
+    is_usual = options.steps is None and options.seed in (None, task_settings(options.name).seed)
+    return default_place(options.name, is_usual)
+
+
 def _run_at(checkpoint: Path, out: Path, options: argparse.Namespace) -> None:
     watching = Watching(options.evaluate_steps, norms_every=0)
     if options.resume is None:
         check_run_place(checkpoint, options.anew)
-        training = _fresh(options, watching)
+        begin = _fresh if options.name is None else _of_a_task
+        training = begin(options, watching)
     else:
         training = _resumed(checkpoint, watching)
         source = training.data.source
@@ -153,6 +168,25 @@ def _fresh(options: argparse.Namespace, watching: Watching) -> LabRun:
     with Waiting("turning the pairs into tokens", sys.stderr):
         training = LabRun(data, settings, watching)
     _tell(chosen(training))
+    return training
+
+
+def _of_a_task(options: argparse.Namespace, watching: Watching) -> LabRun:
+    """By its recipe, but for what is given; to the same weights as `tasks.train_task`."""
+    settings = task_settings(options.name)
+    if options.seed is not None:
+        settings = msgspec.structs.replace(settings, seed=options.seed)
+    if options.steps is not None:
+        if options.steps < 1:
+            raise ValueError(f"steps is {options.steps}, expected 1 or more")
+        warmup = min(settings.warmup_steps, options.steps // 4)
+        settings = msgspec.structs.replace(settings, steps=options.steps, warmup_steps=warmup)
+    _check(problems(settings))
+    with Waiting(f"making the sentences of {options.name}", sys.stderr):
+        data = load(TaskSource(options.name, whole=True), settings)
+    with Waiting("turning them into tokens", sys.stderr):
+        training = LabRun(data, settings, watching)
+    _tell(sizes(training))
     return training
 
 

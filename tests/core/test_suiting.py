@@ -236,5 +236,12 @@ def test_a_training_that_came_to_nothing_is_told_as_such(tmp_path: Path) -> None
     run = run_on(data.source.path, steps=2, learning_rate=0.3)  # type: ignore[union-attr]
     assert "no better than guessing" in verdict(run, Evaluation(2, 9.0, 0, 6))
     assert "learning_rate 0.3 is high" in verdict(run, Evaluation(2, 9.0, 0, 6))
+    calm = run_on(data.source.path, steps=2)  # type: ignore[union-attr]
+    assert verdict(calm, Evaluation(2, 9.0, 0, 6)).endswith("; train longer")
+    for _ in range(30):
+        calm.history.steps.add((1, 1, 0.01, *(8 * [0.0])))
+    assert "it knows the 55 pairs it learned from by heart" in verdict(
+        calm, Evaluation(2, 9.0, 0, 6)
+    )
     assert verdict(run, Evaluation(2, 0.1, 5, 6)) == ""
     assert verdict(run, None) == ""

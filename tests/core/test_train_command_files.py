@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -142,7 +142,6 @@ def test_a_place_that_cannot_be_written_to_is_found_before_the_first_step(
         raise AssertionError("trained")
 
     monkeypatch.setattr(LabRun, "advance", never)
-    monkeypatch.setattr(tasks, "train", never)
     assert train(*what, "--out", out) == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith("python -m model_core: ")
     assert sorted(file.name for file in folder.iterdir()) == ["config.json", "pairs.tsv"]
@@ -189,9 +188,9 @@ def test_an_option_out_of_all_bounds_is_refused(
         (["--resume", "r", "--data", "d"], "--data with pairs, or --resume with a run"),
         (["--data", "d"], "--data needs --out"),
         (["reverse", "--encoding", "x"], "--encoding cannot be given here: a built-in task"),
-        (["reverse", "--save-steps", "5"], "--save-steps cannot be given here: a built-in task"),
+        (["reverse", "--config", "c"], "--config cannot be given here: a built-in task"),
         (["reverse", "--data", "d"], "the name of a task or a file of pairs, not both"),
-        (["reverse", "--seed", "-3"], "seed is -3, expected 0 or more"),
+        (["reverse", "--seed", "-3"], "seed is -3, which must be 0 to"),
         (["reverse", "--steps", "0"], "steps is 0, expected 1 or more"),
     ],
 )
@@ -208,16 +207,41 @@ def test_only_the_bundled_recipe_as_a_whole_writes_the_bundled_model(
     bundled = folder / "resources"
     monkeypatch.setattr(tasks.bundled, "resources", lambda: bundled)
     assert train("reverse", "--steps", "2") == 0
-    assert capsys.readouterr().out.endswith("written to reverse.safetensors\n")
+    assert capsys.readouterr().out.startswith("written to reverse.safetensors (")
     assert train("reverse", "--seed", "3", "--steps", "2") == 2
     assert "reverse.safetensors is there already; name the file" in capsys.readouterr().err
     assert not bundled.exists()
 
-    def no_steps(*arguments: object) -> Iterator[object]:
-        yield from ()
-
-    # untrained, for the place alone
-    monkeypatch.setattr(tasks, "train", no_steps)
+    # a single step, for the place alone
+    short = replace(tasks.TASKS["reverse"].recipe.RECIPE, steps=1, warmup_steps=0)
+    monkeypatch.setattr(tasks.TASKS["reverse"].recipe, "RECIPE", short)
     for options in ([], ["--seed", str(tasks.TASKS["reverse"].recipe.RECIPE.seed)]):
         assert train("reverse", *options) == 0
         (bundled / "checkpoints" / "reverse.safetensors").unlink()
+
+
+def test_a_built_in_task_goes_on_where_it_was_broken_off_and_is_what_its_recipe_makes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = tasks.train_task("reverse", folder / "whole.safetensors", seed=4, steps=20)
+    advance = LabRun.advance
+
+    def broken_off(run: LabRun) -> object:
+        progress = advance(run)
+        if progress.step == 13:
+            raise KeyboardInterrupt
+        return progress
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LabRun, "advance", broken_off)
+        given = ("--seed", "4", "--steps", "20", "--save-steps", "5", "--out", "r.safetensors")
+        assert train("reverse", *given) == 130
+    said = capsys.readouterr().err
+    assert "stopped at once; go on from the last checkpoint with --resume" in said
+    assert "20 steps of 64 pairs, learning_rate 0.003, warmup_steps 5" in said
+    assert not (folder / "r.safetensors").exists()
+    assert train("reverse", *given) == 2
+    assert "is an interrupted training, at step 10" in capsys.readouterr().err
+    assert train("--resume", "r.safetensors.training") == 0
+    assert (folder / "r.safetensors").read_bytes() == whole.read_bytes()
+    assert not (folder / "r.safetensors.training").exists()

@@ -9,13 +9,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from model_core import open_checkpoint
-from model_core.training import lab_run, tasks
+from model_core.training import lab_run
 from model_core.training.lab_run import LabRun
 from model_core.training.resume import read_run
 from model_core.training.run_lock import InUseError, running_at
@@ -172,18 +172,15 @@ def test_a_training_that_diverged_keeps_its_model_elsewhere_too(
 
 
 def test_the_model_of_a_built_in_task_is_not_lost_either(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, at_step_30: Arrange, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def gone(*arguments: object) -> Iterator[object]:
-        happens()
-        yield from ()
-
-    monkeypatch.setattr(tasks, "train", gone)
+    given = ("reverse", "--steps", "30", "--out", "runs/r.safetensors")
     happens: Callable[[], object] = lambda: shutil.rmtree("runs")  # noqa: E731
-    assert train("reverse", "--out", "runs/r.safetensors") == 0
+    at_step_30(lambda: happens())
+    assert train(*given) == 0
     assert open_checkpoint("runs/r.safetensors").card["task"] == "reverse"
     happens = blocked
-    assert train("reverse", "--out", "runs/r.safetensors") == 2
+    assert train(*given) == 2
     place = folder / "r.safetensors"
     assert f"the trained model is written to {place} instead\n" in capsys.readouterr().err
     assert open_checkpoint(place).card["task"] == "reverse"

@@ -17,6 +17,7 @@ import pytest
 from model_core.parameters import parameter_count
 from model_core.tokenizers import CharTokenizer, WordTokenizer
 from model_core.training import tasks
+from model_core.training.batching import Example
 from model_core.training.datasets import Dataset, Pair
 from model_core.training.estimates import estimate, spread_batches, timed
 from model_core.training.lab_data import (
@@ -192,6 +193,18 @@ def test_a_tasks_held_out_part_becomes_examples_too(monkeypatch: pytest.MonkeyPa
 def test_a_built_in_task_is_known_by_its_name() -> None:
     with pytest.raises(ValueError, match="no built-in task is named 'nothing'"):
         load(TaskSource("nothing"), Settings())
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_task_that_holds_nothing_out_is_trained_on_as_a_whole_where_its_recipe_has_it_so(
+    whole: bool,
+) -> None:
+    made = [Example([4, n + 5], [n + 5]) for n in range(200)]
+    module = SimpleNamespace(examples=lambda dataset, model: made)
+    data = LabData(TaskSource("x", whole), "x", module=module, dataset=SimpleNamespace())
+    train, held = data.examples(cast(Any, None))
+    assert sorted(map(id, [*train, *held])) == sorted(map(id, made))
+    assert (train == made and not held) if whole else 5 <= len(held) <= 15
 
 
 def test_settings_suited_to_a_file_let_every_pair_in_and_can_start(tmp_path: Path) -> None:

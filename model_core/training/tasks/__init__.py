@@ -50,7 +50,7 @@ def train_task(
     module, current = task(name), Path.cwd()
     recipe = module.recipe.RECIPE
     if path is None:
-        path = _default_place(name, is_bundled=steps is None and seed in (None, recipe.seed))
+        path = default_place(name, is_bundled=steps is None and seed in (None, recipe.seed))
     check_model_place(path)
     if seed is not None:
         if seed < 0:
@@ -84,7 +84,11 @@ def train_task(
     return path
 
 
-def _default_place(name: str, is_bundled: bool) -> Path:
+def default_place(name: str, is_bundled: bool) -> Path:
+    """Where a task's model goes if nobody says; ValueError where another file lies there.
+
+    is_bundled: whether it is made as the bundled one, whose place it then takes
+    """
     if is_bundled:
         return bundled.resources() / "checkpoints" / f"{name}.safetensors"
     path = Path(f"{name}.safetensors")
