@@ -210,6 +210,9 @@ def checked(lab: Lab, cancelled: Callable[[], bool]) -> tuple[Any, ...]:
         pairs = [(s.source, s.expected) for s in training.evaluation.shown][:CHECKED_PAIRS]
     if not pairs and lab.probe and lab.expected:
         pairs = [(lab.probe, lab.expected)]
+    if not pairs and training.watched is not None:
+        # nothing was measured yet, and of what is typed nobody knows the answer
+        pairs = [training.watched]
     settings = training.subject.settings
     # without alignments, which nobody knows of the pairs
     recipe = replace(settings.recipe(1), guided=None)

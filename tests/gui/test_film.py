@@ -16,8 +16,8 @@ from model_core.training.watched_pair import fitting
 from tests.gui import scripted_training as scripted
 from tests.gui.lab_bench import film, subject
 from visualizer import actions, lab_actions, lab_orders, lab_unfinished
-from visualizer.lab import Shot, Training, site_of
-from visualizer.lab_film import model_at, shot_of, shots_of, telling_heads
+from visualizer.lab import Check, Shot, Training, site_of
+from visualizer.lab_film import checked, model_at, shot_of, shots_of, telling_heads
 from visualizer.lenses import lab_charts, lab_words
 from visualizer.widgets import figures
 from visualizer.widgets.film_detail import FilmDetail
@@ -51,6 +51,21 @@ def test_the_probabilities_shown_are_those_of_the_snapshots_model(qtbot, bench):
         p = (e / e.sum(axis=-1, keepdims=True))[np.arange(len(ids) - 1), ids[1:]]
         np.testing.assert_allclose(frame.sure, p, rtol=1e-4)
         assert len(frame.tokens) == len(frame.rows) == len(frame.sure)
+
+
+def test_gradients_are_checked_before_anything_was_measured_whatever_is_typed(qtbot, bench):
+    bench.begin(qtbot)
+    bench.tell(scripted.started(), scripted.snapshot(0), scripted.steps(1, 2))
+    lab = replace(
+        bench.store.state.lab,
+        probe="no such words",
+        training=replace(bench.training, watched=("s4 s5", "t4 t5"), evaluation=None),
+        check=Check(1, 0),
+    )
+    assert not lab.expected
+    results = checked(lab, lambda: False)
+    assert {result.name for result in results} == set(scripted.MODEL.parameters)
+    assert all(result.holds for result in results)
 
 
 def test_the_frame_looked_at_tells_every_cell_and_every_probability(qtbot, bench):
