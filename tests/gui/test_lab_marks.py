@@ -235,6 +235,9 @@ def test_a_chart_without_a_point_yet_says_when_there_will_be_one(qtbot, bench):
     bench.tell(scripted.started(), scripted.steps(1, 2))
     shown = lab_charts.exact_chart(bench.training)
     every = bench.client.start.evaluate_every
-    assert not len(shown.lines[0].x) and shown.waiting == f"measured first at step {every:,}"
+    # the training is over before that, and is measured then
+    assert scripted.TOTAL < every and not len(shown.lines[0].x)
+    assert shown.waiting == f"measured first at step {scripted.TOTAL}"
     taken_up = replace(bench.training, began=2 * every + 1)
+    taken_up = replace(taken_up, total=10 * every)
     assert lab_charts.exact_chart(taken_up).waiting == f"measured first at step {3 * every:,}"

@@ -124,6 +124,8 @@ def exact_chart(training: Training, looked: int | None = None) -> Chart:
     every, waiting = training.evaluate_every, ""
     if training.n_held_out != 0 and every:
         first = training.began - training.began % every + every
+        # at the end in any case
+        first = min(first, max(training.total, 1))
         waiting = tr("lab.chart.exact.waiting", step=f"{first:,}")
     return Chart(
         tr("lab.chart.exact.none" if training.n_held_out == 0 else "lab.chart.exact"),

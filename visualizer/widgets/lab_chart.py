@@ -109,14 +109,18 @@ class LabChart(Canvas):
             self._draw_line(painter, line)
         self._draw_cut(painter)
         plot = self.plot_rect()
-        if chart.waiting and not any(len(line.x) for line in chart.lines):
-            write(painter, plot, chart.waiting, self.face(fonts.SMALL), theme.muted, CENTRE)
         if chart.here:
             x = self.snap(plot.left() + chart.here / max(chart.last, 1) * plot.width()) + 0.5
             pen = QPen(QColor(theme.text), 1.0)
             pen.setDashPattern([3.0, 2.5])
             painter.setPen(pen)
             painter.drawLine(QPointF(x, plot.top() - 0.3 * em), QPointF(x, plot.bottom()))
+        if chart.waiting and not any(len(line.x) for line in chart.lines):
+            small = self.face(fonts.SMALL)
+            ground = QRectF(0, 0, small.width(chart.waiting) + 0.8 * em, 1.4 * em)
+            ground.moveCenter(plot.center())
+            painter.fillRect(ground, QColor(theme.surface))
+            write(painter, ground, chart.waiting, small, theme.muted, CENTRE)
         self._draw_legend(painter, chart)
         if self._pointed is not None:
             self._draw_pointed(painter, chart)
