@@ -68,13 +68,12 @@ class CleaningReport:
         self.stopped: str | None = None
         self._left_out = {kind: LeftOut(kind) for kind in KINDS}
 
-    def leave_out(self, kind: str, number: int, text: str | None) -> None:
-        """Count a line that gives no pair; text None for one that was not even read."""
+    def leave_out(self, kind: str, number: int, text: str) -> None:
+        """Count a line that gives no pair; text: as it is, at least its beginning."""
         entry = self._left_out[kind]
         entry.count += 1
         if len(entry.first) < FIRST_SHOWN:
-            shown = "…" if text is None else shortened(text)
-            entry.first.append((number, shown))
+            entry.first.append((number, shortened(text)))
 
     def stop(self, sentence: str) -> None:
         """Say why the rest of the file was not read."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -20,9 +19,9 @@ from model_core.training.file_look import (
     check_few,
     look,
 )
+from model_core.training.pair_texts import as_read
 from model_core.training.text_files import (
     A_PAIR_FILE,
-    BROKEN,
     DataFileError,
     Line,
     PathLike,
@@ -35,8 +34,6 @@ __all__ = ["Look", "Reading", "TextPair", "file_name", "look", "read_as", "read_
 MOST_PAIRS = 300_000
 MOST_CHARACTERS = 60_000_000
 PROGRESS_EVERY = 5_000
-# No part of a text; line breaks of all kinds are spaces.
-CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
 
 
 class TextPair(NamedTuple):
@@ -125,18 +122,9 @@ class _Reader:
         if texts is None:
             cleaning.leave_out("missing", row.number, row.text)
             return
-        if any(CONTROL.search(text) for text in texts):
-            cleaning.leave_out("control", row.number, row.text)
-            return
-        # a line break inside a cell is a space; runs of spaces stay as they are
-        source, target = (" ".join(text.strip().splitlines()) for text in texts)
-        if not source or not target:
-            cleaning.leave_out("empty", row.number, row.text)
-        elif any(not text.isascii() and BROKEN.search(text) for text in (source, target)):
-            # JSON may bring half a surrogate pair, which no file can hold
-            cleaning.leave_out("half", row.number, row.text)
-        elif max(len(source), len(target)) > self._longest:
-            cleaning.leave_out("too_long", row.number, row.text)
+        (source, target), fault = as_read(texts, self._longest)
+        if fault:
+            cleaning.leave_out(fault, row.number, row.text)
         elif not self._is_new(source, target):
             cleaning.leave_out("duplicate", row.number, row.text)
         else:

@@ -51,7 +51,7 @@ class Row:
     cells: Sequence[str] = ()
     named: dict[str, str] | None = None
     fault: str = ""
-    text: str | None = ""
+    text: str = ""
 
 
 def guess_format(
@@ -219,7 +219,7 @@ def rows_of(lines: Iterable[Line], format: Format, separator: str) -> Iterator[R
         return
     for line in lines:
         if line.text is None or line.fault:
-            yield Row(line.number, fault=line.fault, text=line.text)
+            yield Row(line.number, fault=line.fault, text=line.shown)
         elif not line.text.strip():
             yield Row(line.number, fault="blank", text=line.text)
         elif format == "jsonl":
@@ -263,25 +263,25 @@ def _csv_rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
         except csv.Error:
             cells, is_open = [], True
         for line in skipped:
-            yield Row(line.number, fault=line.fault, text=line.text)
+            yield Row(line.number, fault=line.fault, text=line.shown)
         skipped.clear()
         if not taken:
             return
         first, *others = taken
         taken.clear()
         if is_open:
-            yield Row(first.number, fault="broken", text=first.text)
+            yield Row(first.number, fault="broken", text=first.shown)
             waiting.extendleft(reversed(others))
             # a reader that stopped inside a cell would go on inside it
             reader, ended = csv.reader(texts(), delimiter=delimiter), False
         else:
             if not any(cell.strip() for cell in cells):
-                yield Row(first.number, fault="blank", text=first.text)
+                yield Row(first.number, fault="blank", text=first.shown)
             else:
-                yield Row(first.number, cells, text=first.text)
+                yield Row(first.number, cells, text=first.shown)
             for line in others:
                 # counted, so that every line is: it belongs to the pair of the line before
-                yield Row(line.number, fault="continued", text=line.text)
+                yield Row(line.number, fault="continued", text=line.shown)
 
 
 def _json_row(number: int, text: str) -> Row:

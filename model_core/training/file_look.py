@@ -25,6 +25,7 @@ from model_core.training.data_formats import (
     rows_of,
     usual_width,
 )
+from model_core.training.pair_texts import as_read
 from model_core.training.text_files import (
     A_PAIR_FILE,
     FEW,
@@ -75,9 +76,9 @@ class Look(msgspec.Struct, frozen=True):
     """What a file looks like, for a person to agree to or change.
 
     columns: names, or "1", "2", … where there are none; source and target are two of them
-    rows: the first few, as (source, target), those with letters beyond ASCII in front where the
-    bytes leave the encoding open; sure: whether the file or the reading says so; a header that is
-    not sure is a line that is unlike those after it
+    rows: the first few, (source, target) as they will be read; those with letters beyond ASCII are
+    in front where the bytes leave the encoding open; sure: whether the file or the reading says so;
+    a header that is not sure is a line that is unlike those after it
     """
 
     path: str
@@ -136,6 +137,14 @@ class Columns(NamedTuple):
             return None
         return row.cells[self.source], row.cells[self.target]
 
+    def pair(self, row: Row, longest: int) -> TwoTexts | None:
+        """Both texts as they are read, None where they give no pair."""
+        texts = self.texts(row)
+        if texts is None:
+            return None
+        pair, fault = as_read(texts, longest)
+        return None if fault else pair
+
 
 class Taken(NamedTuple):
     """How the lines of a file are taken apart."""
@@ -144,6 +153,7 @@ class Taken(NamedTuple):
     format: Format
     separator: str
     columns: Columns
+    longest: int
 
 
 def look(path: PathLike, reading: Reading = Reading()) -> Look:  # noqa: B008 (immutable)
@@ -162,9 +172,9 @@ def look(path: PathLike, reading: Reading = Reading()) -> Look:  # noqa: B008 (i
     header, header_is_sure = _header(reading, format, rows)
     columns, sure = _columns(path, reading, rows, header, (lines, separator))
     body = rows[int(header and format != "jsonl") :]
-    shown = [pair for row in body if (pair := columns.texts(row)) is not None]
+    shown = [pair for row in body if (pair := columns.pair(row, reading.longest)) is not None]
     if _is_in_doubt(path, reading, encoding):
-        taken = Taken(encoding.name, format, separator, columns)
+        taken = Taken(encoding.name, format, separator, columns, reading.longest)
         shown = _telling(path, taken, shown)
     named = any(row.named is not None for row in rows)
     width = len(columns.names) if named else usual_width([row.cells for row in body])
@@ -183,7 +193,7 @@ def look(path: PathLike, reading: Reading = Reading()) -> Look:  # noqa: B008 (i
         source=columns.names[columns.source],
         target=columns.names[columns.target],
         columns_are_sure=sure,
-        rows=tuple(shown[:ROWS_SHOWN]),
+        rows=tuple(dict.fromkeys(shown))[:ROWS_SHOWN],
         header_is_sure=header_is_sure,
         width=width,
     )
@@ -219,7 +229,7 @@ def _telling(path: PathLike, taken: Taken, pairs: list[TwoTexts]) -> list[TwoTex
             lines = islice(lines_of(path, taken.encoding, SEARCHED_BYTES), LINES_LOOKED_AT, None)
             told = (line for line in lines if line.text is not None and not line.text.isascii())
             for row in rows_of(told, taken.format, taken.separator):
-                pair = None if row.fault else taken.columns.texts(row)
+                pair = None if row.fault else taken.columns.pair(row, taken.longest)
                 if pair is not None and not "".join(pair).isascii():
                     foreign.append(pair)
                 if len(foreign) == ROWS_SHOWN:

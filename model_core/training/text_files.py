@@ -29,6 +29,8 @@ SEARCHED_BYTES = 64 * 2**20
 LEAST_ZEROS = 0.02
 # A longer line is no pair of sentences; what is kept of one stays below this.
 LONGEST_LINE = 100_000
+# Of a longer one so many characters are kept, to be shown.
+BEGINNING = 200
 A_PAIR_FILE = "a text file with a pair of sentences in each line"
 # What bytes outside an encoding are read as, so that the lines they are in can be told.
 BROKEN = re.compile("[\ud800-\udfff]")
@@ -73,11 +75,18 @@ class Line:
     """A line of a file: its number from 1, and its text, None where it is too long to be read.
 
     fault: why it gives no pair: "too_long", "encoding" or ""
+    beginning: of one that is too long, to be shown
     """
 
     number: int
     text: str | None
     fault: str = ""
+    beginning: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What of it can be shown."""
+        return self.beginning if self.text is None else self.text
 
 
 def open_text(path: PathLike) -> tuple[BinaryIO, int]:
@@ -203,7 +212,7 @@ def lines_of(path: PathLike, encoding: str, most_bytes: int) -> Iterator[Line]:
         decoder = codecs.getincrementaldecoder(encoding)(errors)
         # \r\n and a lone \r end a line too
         newlines = io.IncrementalNewlineDecoder(decoder, translate=True)
-        number, rest, dropping, read = 1, "", False, 0
+        number, rest, dropped, read = 1, "", "", 0
         while True:
             try:
                 chunk = stream.read(min(CHUNK_BYTES, most_bytes - read))
@@ -225,21 +234,22 @@ def lines_of(path: PathLike, encoding: str, most_bytes: int) -> Iterator[Line]:
                 raise _binary(path, number + text.count("\n", 0, text.index("\0")), 0)
             pieces = text.split("\n")
             for piece in pieces[:-1]:
-                yield _line(number, rest + piece, dropping)
-                number, rest, dropping = number + 1, "", False
-            rest = "" if dropping else rest + pieces[-1]
+                yield _line(number, rest + piece, dropped)
+                number, rest, dropped = number + 1, "", ""
+            rest = "" if dropped else rest + pieces[-1]
             if len(rest) > LONGEST_LINE:
-                rest, dropping = "", True
+                rest, dropped = "", rest[:BEGINNING]
             if not chunk:
                 break
         # where reading stopped at the limit the line is cut, and no line
-        if (rest or dropping) and read >= size:
-            yield _line(number, rest, dropping)
+        if (rest or dropped) and read >= size:
+            yield _line(number, rest, dropped)
 
 
-def _line(number: int, text: str, dropping: bool) -> Line:
-    if dropping or len(text) > LONGEST_LINE:
-        return Line(number, None, "too_long")
+def _line(number: int, text: str, dropped: str) -> Line:
+    """dropped: the beginning of one that was too long to be kept, "" of any other"""
+    if dropped or len(text) > LONGEST_LINE:
+        return Line(number, None, "too_long", dropped or text[:BEGINNING])
     if not text.isascii() and BROKEN.search(text):
         return Line(number, BROKEN.sub("\ufffd", text), "encoding")
     return Line(number, text)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from model_core.training import data_files
+from model_core.training.cleaning import LONGEST_SHOWN
 from model_core.training.data_files import Reading, look, read_pairs
 from model_core.training.splitting import split_by_source
 from model_core.training.text_files import DataFileError, find_encoding
@@ -179,6 +180,24 @@ def test_every_line_is_a_pair_or_left_out_for_a_reason_that_is_told(tmp_path: Pa
     told = list(report.sentences())
     assert told[0] == "42 pairs from 48 lines"
     assert "1 line that repeats an earlier pair (line 5)" in told
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".csv", ".jsonl"])
+def test_of_a_line_that_is_far_too_long_its_beginning_is_shown(tmp_path: Path, ending: str) -> None:
+    lines = {
+        ".tsv": ("a\tb", "Once upon a time " * 200_000, "c\td"),
+        ".csv": ("a,b", "Once upon a time " * 200_000, "c,d"),
+        ".jsonl": ('{"s":"a","t":"b"}', "Once upon a time " * 200_000, '{"s":"c","t":"d"}'),
+    }[ending]
+    path = tmp_path / f"long{ending}"
+    path.write_text("\n".join(lines), "utf-8")
+    pairs, report = read_pairs(path)
+    assert len(pairs) == 2 and report.adds_up
+    (left,) = report.left_out
+    assert left.kind == "too_long"
+    ((number, shown),) = left.first
+    assert number == 2 and shown.startswith("Once upon a time Once") and shown.endswith("…")
+    assert len(shown) == LONGEST_SHOWN
 
 
 def test_only_the_first_few_are_shown_and_all_are_counted(tmp_path: Path) -> None:

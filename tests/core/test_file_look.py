@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -244,3 +245,25 @@ def test_a_link_to_itself_is_refused_in_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "loop"
     path.symlink_to(path)
     assert "cannot be opened" in refused(path, AS_IT_LOOKS)
+
+
+def test_the_pairs_that_are_shown_are_those_that_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [
+                ("source", "target"),
+                ("fish\ncat small", " two  spaces "),
+                ("", "an empty side"),
+                ("tab\x0bhere", "a\r\nb"),
+                ("bell\x07", "rings"),
+                ("tab here", "a b"),
+                ("far too long " * 100, "no lesson"),
+                ("dog", "hound"),
+            ]
+        )
+    pairs, _ = read_pairs(path)
+    assert [tuple(pair) for pair in pairs] == list(look(path).rows)
+    assert pairs[0] == ("fish cat small", "two  spaces")
+    short, _ = read_pairs(path, Reading(longest=10))
+    assert [tuple(pair) for pair in short] == list(look(path, Reading(longest=10)).rows)
