@@ -52,3 +52,25 @@ def test_pairs_of_columns_that_nobody_chose_cannot_be_used(qtbot, tmp_path: Path
         shown = dataclasses.replace(file, report=CleaningReport())
         part.draw(lab_actions.with_lab(state, file=shown))
         assert part.go_on.isEnabled() == ready
+
+
+def test_columns_that_have_to_be_chosen_do_not_look_chosen(qtbot, tmp_path: Path) -> None:
+    store = Store(ViewState())
+    part = FilePart(store)
+    qtbot.addWidget(part)
+    part.retranslate()
+
+    def shown(**reading: str) -> tuple[str, str]:
+        file = imported(tmp_path, THREE, **reading)
+        part.draw(lab_actions.with_lab(ViewState(), file=file))
+        return part.source.currentText(), part.target.currentText()
+
+    assert shown() == ("", "") and not part.swap.isEnabled()
+    assert part.source.placeholderText() == "choose…"
+    # one is chosen, the other one still has to be
+    assert shown(source="Red") == ("Red", "")
+    assert shown(target="Red") == ("", "Red")
+    assert shown(source="Red", target="Blue") == ("Red", "Blue") and part.swap.isEnabled()
+    file = imported(tmp_path, SURE, "p.tsv")
+    part.draw(lab_actions.with_lab(ViewState(), file=file))
+    assert part.source.currentText() == "source" and part.target.currentText() == "target"

@@ -67,6 +67,16 @@ def doubt(file: FileImport) -> str:
     return tr("lab.file.guessed") if look.header and not look.header_is_sure else ""
 
 
+def chosen_columns(file: FileImport) -> tuple[str | None, str | None]:
+    """Source and target as they are on show; None for one that somebody has to choose first."""
+    look, reading = file.look, file.reading
+    if look is None:
+        return None, None
+    if not look.is_open:
+        return look.source, look.target
+    return look.source if reading.source else None, look.target if reading.target else None
+
+
 def formats() -> Named:
     return tuple((name, tr(f"lab.format.{name}")) for name in FORMATS)
 

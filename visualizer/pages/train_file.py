@@ -22,6 +22,7 @@ from visualizer import fonts, lab_actions
 from visualizer.i18n import tr, tr_count
 from visualizer.lab import FileImport
 from visualizer.lenses.lab_file import (
+    chosen_columns,
     doubt,
     encodings,
     formats,
@@ -236,6 +237,8 @@ class FilePart(QWidget):
         self.back.setText(tr("lab.back"))
         self.go_on.setText(tr("lab.file.go_on"))
         self.rows_head.set_texts(tr("lab.file.rows"))
+        for picker in (self.source, self.target):
+            picker.setPlaceholderText(tr("lab.file.choose"))
 
     def draw(self, state: ViewState) -> None:
         file = state.lab.file
@@ -254,9 +257,10 @@ class FilePart(QWidget):
         self.header.setEnabled(tabular)
         self.separator.setEnabled(look is not None and look.format in ("csv", "lines"))
         columns = () if look is None else tuple((name, name) for name in look.columns)
-        self.source.set_options(columns, None if look is None else look.source)
-        self.target.set_options(columns, None if look is None else look.target)
-        self.swap.setEnabled(look is not None)
+        source, target = chosen_columns(file)
+        self.source.set_options(columns, source)
+        self.target.set_options(columns, target)
+        self.swap.setEnabled(source is not None and target is not None)
         rows = (
             ()
             if look is None
