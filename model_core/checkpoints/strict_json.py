@@ -86,7 +86,9 @@ def parse(text: str, file: str | os.PathLike[str], what: str, allow_constants: b
     except json.JSONDecodeError as error:
         found = f"{what} cannot be read ({error})"
         ending = {"{": "}", "[": "]"}.get(text.lstrip()[:1], "")
-        if error.msg == "Extra data":
+        if not text.strip():
+            found = f"{what} cannot be read: there is nothing in it"
+        elif error.msg == "Extra data":
             found = f"{what} cannot be read: something follows its end, in line {error.lineno}"
         elif ending and (error.pos >= len(text.rstrip()) or not text.rstrip().endswith(ending)):
             found = f"{what} cannot be read: it ends in the middle, in line {error.lineno}"

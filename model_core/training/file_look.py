@@ -164,7 +164,8 @@ def look(path: PathLike, reading: Reading = Reading()) -> Look:  # noqa: B008 (i
     encoding = _encoding(path, reading)
     lines = list(islice(lines_of(path, encoding.name, MOST_BYTES), LINES_LOOKED_AT))
     if foreign := [line.number for line in lines if line.fault == "encoding"]:
-        check_few(path, encoding.name, len(foreign), len(lines), foreign[0])
+        is_part = len(lines) == LINES_LOOKED_AT
+        check_few(path, encoding.name, len(foreign), len(lines), foreign[0], is_part)
     format, separator = _format(path, reading, lines)
     rows = [row for row in rows_of(lines, format, separator) if not row.fault]
     if not rows:
@@ -237,13 +238,18 @@ def _telling(path: PathLike, taken: Taken, pairs: list[TwoTexts]) -> list[TwoTex
     return foreign + [pair for pair in pairs if "".join(pair).isascii()]
 
 
-def check_few(path: PathLike, encoding: str, foreign: int, lines: int, first: int) -> None:
-    """One line, or few of many, are left out; more say that the encoding is another one."""
+def check_few(
+    path: PathLike, encoding: str, foreign: int, lines: int, first: int, is_part: bool = False
+) -> None:
+    """One line, or few of many, are left out; more say that the encoding is another one.
+
+    is_part: whether the lines are only the first ones of the file
+    """
     if lines == 1 or (foreign > 1 and foreign > FEW * lines):
         raise DataFileError(
             path,
-            f"{foreign} of {lines} lines are not in {shown_encoding(encoding)}, the first is line "
-            f"{first}",
+            f"{foreign} of {'the first ' if is_part else ''}{lines} lines are not in "
+            f"{shown_encoding(encoding)}, the first is line {first}",
             "one encoding throughout",
         )
 

@@ -263,6 +263,11 @@ def test_many_lines_in_another_encoding_are_no_slip(tmp_path: Path) -> None:
         path, Reading(encoding="utf-8")
     )
 
+    path = written(tmp_path, ("鸟\t鱼\n" * 300).encode("gb18030"))
+    assert "200 of the first 200 lines are not in UTF-8, the first is line 1" in said(
+        path, Reading(encoding="utf-8")
+    )
+
 
 def test_a_folder_and_a_file_that_is_not_there_are_told_apart(tmp_path: Path) -> None:
     assert "is a folder" in said(tmp_path)

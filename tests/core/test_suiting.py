@@ -140,6 +140,7 @@ def test_memory_is_compared_with_what_the_machine_has(monkeypatch: pytest.Monkey
         ("[1]", "holds no object of settings"),
         ('{"steps": 2} // x', "the settings cannot be read: something follows its end, in line 1"),
         ('{"steps": 2', "it ends in the middle, in line 1"),
+        (" \n", "there is nothing in it"),
     ],
 )
 def test_a_wrong_setting_is_told_with_what_is_right(
