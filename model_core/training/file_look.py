@@ -246,12 +246,13 @@ def check_few(
     is_part: whether the lines are only the first ones of the file
     """
     if lines == 1 or (foreign > 1 and foreign > FEW * lines):
-        raise DataFileError(
-            path,
-            f"{foreign} of {'the first ' if is_part else ''}{lines} lines are not in "
-            f"{shown_encoding(encoding)}, the first is line {first}",
-            "one encoding throughout",
-        )
+        name = shown_encoding(encoding)
+        found = f"{foreign} of {lines} lines are not in {name}, the first is line {first}"
+        if is_part:
+            found = (
+                f"{foreign} of the first {lines} lines are not in {name}, the first is line {first}"
+            )
+        raise DataFileError(path, found, "one encoding throughout")
 
 
 def shown_columns(names: Sequence[str]) -> str:
