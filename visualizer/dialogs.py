@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from visualizer.i18n import tr
 from visualizer.pair_files import PAIR_ENDINGS
-from visualizer.state import ViewState, reads_matrix
+from visualizer.state import ModelEntry, ViewState
 
 
 def formats() -> dict[str, str]:
@@ -17,6 +17,13 @@ def formats() -> dict[str, str]:
     from model_core.checkpoints import ENDINGS
 
     return {ending: name for name, ending in ENDINGS.items()}
+
+
+def endings_of(entry: ModelEntry) -> tuple[str, ...]:
+    """The endings that a model can be saved with, the usual one first."""
+    from model_core.checkpoints import endings_for
+
+    return endings_for(entry.model.config, entry.model.tokenizer)
 
 
 def ask_for_path(parent: QWidget, folder: Path | None = None) -> Path | None:
@@ -84,7 +91,7 @@ def suggested_target(state: ViewState) -> tuple[Path, tuple[str, ...]]:
     """A place for the model in use and the endings that it can be saved with."""
     entry = state.model
     assert entry is not None
-    endings = (".npz",) if reads_matrix(entry) else (".safetensors", ".json")
+    endings = endings_of(entry)
     near = state.file or entry.path
     stem = near.stem if near is not None else entry.bundled or entry.name
     # a name that every file system takes

@@ -21,7 +21,16 @@ from model_core.checkpoints.sniffing import Looks, look
 from model_core.config import ModelConfig
 from model_core.tokenizers import Tokenizer
 
-__all__ = ["CheckpointError", "Contents", "Looks", "Saved", "open_file", "save", "sniff"]
+__all__ = [
+    "CheckpointError",
+    "Contents",
+    "Looks",
+    "Saved",
+    "endings_for",
+    "open_file",
+    "save",
+    "sniff",
+]
 
 DTYPES = ("float32", "float64")
 
@@ -103,6 +112,16 @@ def format_of(path: str | PathLike[str]) -> str:
     """The format that a file name asks for: the one of its ending, else the native one."""
     ending = Path(path).suffix.lower()
     return next((name for name, known in ENDINGS.items() if known == ending), "native")
+
+
+def endings_for(config: ModelConfig, tokenizer: Tokenizer) -> tuple[str, ...]:
+    """The endings of the formats that have a place for a model, the usual one first."""
+    if config.input == "matrix":
+        return (ENDINGS["worked"],)
+    from model_core.checkpoints import document_json
+
+    fits = document_json.misfit_of(config, tokenizer) is None
+    return (ENDINGS["native"], ENDINGS["document"]) if fits else (ENDINGS["native"],)
 
 
 def save(

@@ -99,6 +99,17 @@ def misfit(config: ModelConfig) -> tuple[str, str] | None:
     return None
 
 
+def misfit_of(config: ModelConfig, tokenizer: Tokenizer) -> tuple[str, str] | None:
+    """As `misfit`, of the model and of how it reads texts."""
+    if not isinstance(tokenizer, CharTokenizer):
+        return f"the model reads tokens of the kind {tokenizer.kind!r}", "characters"
+    if tokenizer.target_vocabulary != tokenizer.source_vocabulary:
+        return "the model has two different vocabularies", "one for both sides"
+    if not tokenizer.source_prefix or tokenizer.source_suffix:
+        return "the model's source ends in <EOS>", "<SOS> and then the characters alone"
+    return misfit(config)
+
+
 def read(path: PathLike, dtype: str = "float32") -> Contents:
     """Everything in the file, its weights as `dtype`; CheckpointError if any is wrong.
 
@@ -143,14 +154,7 @@ def write(
     Every weight is written so that it reads back to the same bits, in float32 and in float64.
     CheckpointError for a model that the format has no place for.
     """
-    wrong = misfit(config)
-    vocabulary = tokenizer.source_vocabulary
-    if not isinstance(tokenizer, CharTokenizer):
-        wrong = f"the model reads tokens of the kind {tokenizer.kind!r}", "characters"
-    elif tokenizer.target_vocabulary != vocabulary:
-        wrong = "the model has two different vocabularies", "one for both sides"
-    elif not tokenizer.source_prefix or tokenizer.source_suffix:
-        wrong = "the model's source ends in <EOS>", "<SOS> and then the characters alone"
+    wrong, vocabulary = misfit_of(config, tokenizer), tokenizer.source_vocabulary
     if wrong is not None:
         raise CheckpointError(path, wrong[0], f"{wrong[1]}, or another format (.safetensors)")
     text = _head(config, vocabulary, card, path)

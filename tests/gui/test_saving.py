@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 from PySide6.QtCore import Qt
 
 import model_core
+from model_core import checkpoints
 from tests.gui.live_window import live  # noqa: F401 (fixture)
-from tests.gui.views import SENTENCE, entry, worked_view
+from tests.gui.views import SENTENCE, entry, view, worked_view
 from visualizer import actions, dialogs, navigation
 from visualizer.lenses.remarks import size_text
 from visualizer.menus import model_menu
+from visualizer.run import open_entry
 from visualizer.state import Choices, own_file
 
 KEY, HELD = Qt.Key, Qt.KeyboardModifier
@@ -125,6 +128,26 @@ def test_a_file_with_more_in_it_than_is_kept_is_not_written_over():
     assert (path.name, endings) == ("my-self-attention.npz", (".npz",))
     saved = actions.note_saved(attention, Path("/tmp/mine.npz"))
     assert dialogs.suggested_target(saved)[0] == Path("/tmp/mine.npz")
+
+
+@pytest.mark.parametrize("name", ["small", "document", "worked", "en-zh", "reverse"])
+def test_a_model_is_offered_the_formats_alone_that_have_a_place_for_it(tmp_path, name):
+    if name in ("small", "worked"):
+        chosen = entry() if name == "small" else worked_view().model
+    else:
+        chosen = open_entry(DOCUMENT if name == "document" else name)
+    offered = dialogs.endings_of(chosen)
+    assert offered == dialogs.suggested_target(replace(view(), model=chosen))[1]
+    for ending in (".safetensors", ".json", ".npz"):
+        path = tmp_path / f"model{ending}"
+        if ending in offered:
+            model_core.save_checkpoint(chosen.model, path)
+            assert model_core.open_checkpoint(path).config == chosen.model.config
+        else:
+            with pytest.raises(ValueError):
+                parts = chosen.model.parameters, chosen.model.tokenizer, chosen.model.card
+                format = checkpoints.format_of(path)
+                checkpoints.save(path, chosen.model.config, *parts, format=format)
 
 
 @pytest.mark.parametrize(

@@ -155,14 +155,15 @@ def test_ctrl_s_in_the_lab_saves_the_snapshot_on_show(qtbot, live, tmp_path):
     live.store.dispatch(lab_actions.toggle_lab)
     page = live.window.stage.page
     live.store.dispatch(lambda state: lab_actions.with_lab(state, **vars(bench.store.state.lab)))
-    asked: list[str] = []
-    page.ask_for_target = lambda parent, path, endings: asked.append(path.name)
+    asked: list[tuple[str, tuple[str, ...]]] = []
+    page.ask_for_target = lambda parent, path, endings: asked.append((path.name, endings))
     live.press(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier, live.window.stage)
     assert live.state.notice.key == "notice.no_snapshot" and asked == []
     bench.tell(scripted.started(), scripted.snapshot(0), scripted.snapshot(10))
     live.store.dispatch(lambda state: lab_actions.with_lab(state, **vars(bench.store.state.lab)))
     live.press(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier, live.window.stage)
-    assert asked == ["reverse-step-10.safetensors"] and live.suggested is None
+    # its words have no place in the document's format
+    assert asked == [("reverse-step-10.safetensors", (".safetensors",))] and live.suggested is None
     bench.laboratory.shutdown()
 
 

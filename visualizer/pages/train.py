@@ -157,7 +157,7 @@ class TrainPage(Page):
         # taken now: while one looks for a folder, the training goes on and the film thins out
         entry = entry_at(training, step)
         name = f"{self._stem()}-step-{step}.safetensors"
-        path = self.ask_for_target(self, Path.home() / name, (".safetensors", ".json"))
+        path = self.ask_for_target(self, Path.home() / name, dialogs.endings_of(entry))
         if path is not None:
             self.store.dispatch(lab_orders.save_snapshot, entry, path)
 
