@@ -15,6 +15,8 @@ from visualizer.state import ViewState
 # The notices that offer to go on with a training, the last one of several, one that has failed.
 UNFINISHED, SEVERAL = "notice.unfinished", "notice.unfinished.several"
 FAILED, FAILED_BUT_SAVED = "error.training", "error.training.saved"
+# One that was saved and whose data are not there, or not as they were.
+WITHOUT_DATA = "error.training.saved.data"
 # One that cannot begin for the sake of a file.
 WRONG_FILE = "error.training.file"
 
@@ -109,6 +111,14 @@ def is_new(training: Training) -> bool:
     return not training.is_over or is_unkept(training)
 
 
+def data_wanted(training: Training, reason: str) -> Path | None:
+    """The folder that the file of data has to be put back into, where a reason is about that."""
+    path = getattr(training.subject.source, "path", None)
+    if path is None or not reason.startswith((f"{Path(path).name}: ", f"{path}: ")):
+        return None
+    return Path(path).parent
+
+
 def show_failure(
     state: ViewState, number: int, reason: str, details: str, file: tuple[str, str] = ("", "")
 ) -> ViewState:
@@ -130,9 +140,10 @@ def show_failure(
         listed = (saved, *_others(failed.lab, saved))
         title = training.subject.title
         values = {"reason": reason, "title": title, "step": f"{saved.step:,}", "path": path}
-        return actions.show_notice(
-            with_lab(failed, unfinished=listed), FAILED_BUT_SAVED, "error", details, **values
-        )
+        folder = data_wanted(training, reason)
+        key = FAILED_BUT_SAVED if folder is None else WITHOUT_DATA
+        with_it = with_lab(failed, unfinished=listed)
+        return actions.show_notice(with_it, key, "error", details, **values, folder=folder)
     if file[0]:
         named = {"file": file[0], "reason": file[1]}
         return actions.show_notice(failed, WRONG_FILE, "error", details, **named)

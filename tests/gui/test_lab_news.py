@@ -177,6 +177,16 @@ def test_divergence_is_told_in_the_cores_sentence_with_the_last_good_state(qtbot
         np.testing.assert_array_equal(model.model.parameters[name], value)
 
 
+def test_after_divergence_the_heading_says_how_far_it_came(qtbot, bench):
+    bench.begin(qtbot)
+    bench.tell(scripted.started(), scripted.snapshot(0), scripted.steps(1, 2, 3))
+    assert lab_words.pace(bench.training).startswith("step 3 / 40")
+    bench.tell(Failed("training stopped", good_step=0, parameters=scripted.flat(0)))
+    # the curves have three steps, the model that is kept is of none of them
+    assert len(bench.training.steps) == 3 and bench.training.step == 0
+    assert lab_words.pace(bench.training).startswith("step 3 / 40 · ")
+
+
 def test_a_training_that_cannot_begin_is_told_and_nothing_else_is_lost(qtbot, bench):
     before = bench.store.state.model
     bench.begin(qtbot)

@@ -60,14 +60,23 @@ def test_a_training_whose_data_are_gone_names_the_step_of_its_checkpoint(qtbot, 
     bench.tell(Failed(f"{reason}, expected a file", "mine.tsv", reason.partition(": ")[2]))
     assert (
         said(bench)
-        == f"{reason}, expected a file. It was saved last at step 133 and can go on from there."
+        == f"{reason}, expected a file. Put the file back into /nowhere as it was: "
+        "the training was saved last at step 133 and can go on then."
     )
     assert [(e.path, e.step) for e in bench.store.state.lab.unfinished] == [(path, 133)]
     bench.store.dispatch(actions.dismiss_notice)
     assert lab_words.why_ended(bench.training, True).startswith("mine.tsv: cannot")
     assert "step 133 " in lab_words.why_ended(bench.training, True)
     i18n.set_language("zh")
-    assert "第 133 步" in lab_words.why_ended(bench.training, True)
+    told = lab_words.why_ended(bench.training, True)
+    assert "第 133 步" in told and "放回 /nowhere" in told
+
+
+def test_a_training_that_fails_for_another_reason_asks_for_no_file(qtbot, bench):
+    take_up(qtbot, bench)
+    bench.tell(Failed("there is not enough memory for this run; make it smaller"))
+    assert said(bench).endswith("It was saved last at step 133 and can go on from there.")
+    assert lab_words.why_ended(bench.training, True) == said(bench)
 
 
 def test_banner_and_page_do_not_say_the_same(qtbot, live, tmp_path):

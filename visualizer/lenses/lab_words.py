@@ -21,6 +21,7 @@ from visualizer.lab import (
 )
 from visualizer.lab_film import due_steps
 from visualizer.lab_film import task_name as task_name
+from visualizer.lab_unfinished import data_wanted
 from visualizer.lenses.lab_charts import fitting, scientific, three_digits
 from visualizer.lenses.lab_form import bytes_text, duration_text
 from visualizer.lenses.lab_picture import Detail, Frame, NormBar, Sample
@@ -63,7 +64,7 @@ def pace(training: Training) -> str:
     """How far it has come, how fast it is, how long it will still take."""
     parts = []
     if training.total:
-        parts.append(tr("lab.pace.step", n=f"{training.step:,}", all=f"{training.total:,}"))
+        parts.append(tr("lab.pace.step", n=f"{reached(training):,}", all=f"{training.total:,}"))
     if training.seconds_a_step is not None:
         milliseconds = 1000 * training.seconds_a_step
         shown = f"{milliseconds:.0f}" if milliseconds >= 9.95 else f"{milliseconds:.1f}"
@@ -74,6 +75,11 @@ def pace(training: Training) -> str:
     elif training.status != "running":
         parts.append(tr(f"lab.status.{training.status}"))
     return " · ".join(parts)
+
+
+def reached(training: Training) -> int:
+    """The step it came to; where it failed, its model is of an earlier one."""
+    return max(training.step, int(training.steps[-1, 0]) if len(training.steps) else 0)
 
 
 def line_below(training: Training, short: bool = False) -> tuple[str, ...]:
@@ -149,6 +155,9 @@ def why_ended(training: Training, can_go_on: bool) -> str:
     reason, step = said(training.reason, training.subject.title), training.saved_step
     if not can_go_on or step is None:
         return reason
+    folder = data_wanted(training, training.reason)
+    if folder is not None:
+        return tr("error.training.saved.data", reason=reason, step=f"{step:,}", folder=folder)
     return tr("error.training.saved", reason=reason, step=f"{step:,}")
 
 

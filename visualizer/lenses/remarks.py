@@ -55,7 +55,7 @@ def notice_text(notice: Notice | None) -> str:
     if "title" in values:
         # a task is called otherwise in each language
         values["name"] = task_name(values["title"])
-    if notice.key in ("error.training", "error.training.saved"):
+    if notice.key in ("error.training", "error.training.saved", "error.training.saved.data"):
         # it begins the sentence
         values["reason"] = as_sentence(values["reason"], values.get("title", ""))
     return tr(notice.key, **values, what=_silence(values))

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from visualizer import actions, lab_actions, lab_unfinished
 from visualizer.i18n import tr
-from visualizer.lab_unfinished import FAILED_BUT_SAVED, SEVERAL, UNFINISHED
+from visualizer.lab_unfinished import FAILED_BUT_SAVED, SEVERAL, UNFINISHED, WITHOUT_DATA
 from visualizer.lenses.remarks import notice_details, notice_text
 from visualizer.pair_files import FOR_THE_LAB, offered_path
 from visualizer.panels.base import Panel
@@ -21,6 +21,7 @@ ANSWERS = {
     UNFINISHED: ("lab.unfinished.resume", "lab.unfinished.discard"),
     SEVERAL: ("lab.unfinished.resume", "lab.unfinished.show"),
     FAILED_BUT_SAVED: ("lab.unfinished.resume",),
+    WITHOUT_DATA: ("lab.unfinished.resume",),
     **dict.fromkeys(FOR_THE_LAB.values(), ("lab.take_there",)),
 }
 
