@@ -59,8 +59,7 @@ def test_a_training_whose_data_are_gone_names_the_step_of_its_checkpoint(qtbot, 
     reason = "mine.tsv: cannot be read (No such file or directory)"
     bench.tell(Failed(f"{reason}, expected a file", "mine.tsv", reason.partition(": ")[2]))
     assert (
-        said(bench)
-        == f"{reason}, expected a file. Put the file back into /nowhere as it was: "
+        said(bench) == f"{reason}, expected a file. Put the file back into /nowhere as it was: "
         "the training was saved last at step 133 and can go on then."
     )
     assert [(e.path, e.step) for e in bench.store.state.lab.unfinished] == [(path, 133)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -83,11 +84,15 @@ def reached(training: Training) -> int:
 
 
 def line_below(training: Training, short: bool = False) -> tuple[str, ...]:
-    """Gradient norm, the size of the last measured update, the snapshots and their memory.
+    """Where the model is, once it is in a file: the rest may have no room. Then gradient norm, the
+    size of the last measured update, the snapshots and their memory.
 
     short: for narrow places
     """
     parts = []
+    path = kept_at(training)
+    if path is not None:
+        parts.append(tr("lab.below.kept", file=path.name))
     form = ".short" if short else ""
     last = training.last
     if last is not None:
@@ -110,9 +115,18 @@ def line_below(training: Training, short: bool = False) -> tuple[str, ...]:
         )
     if not training.is_over and training.config is not None:
         parts.append(saving(training))
-    if training.final is not None and training.final.path is not None:
-        parts.append(tr("lab.below.kept", file=training.final.path.name))
     return tuple(parts)
+
+
+def kept_at(training: Training) -> Path | None:
+    """The file that the trained model is in, once it is."""
+    return None if training.final is None else training.final.path
+
+
+def about_line(training: Training) -> str:
+    """The whole line below, and the whole path of the file."""
+    told, path = " · ".join(line_below(training)), kept_at(training)
+    return told if path is None else f"{told}\n{path}"
 
 
 def saving(training: Training) -> str:

@@ -184,8 +184,9 @@ class TrainingPart(QWidget):
         self._draw_glass(training, step_actions.paused_training(state) is not None)
         self._draw_commands(lab, training, state.notice)
         told = lab_words.line_below(training)
-        self.line.set_wordings(told, lab_words.line_below(training, short=True))
-        self.line.setToolTip(" · ".join(told))
+        kept = lab_words.kept_at(training) is not None
+        self.line.set_wordings(told, lab_words.line_below(training, short=True), cut=kept)
+        self.line.setToolTip(lab_words.about_line(training))
         # no button is painted in the room that its former words took
         self.commands.activate()
 

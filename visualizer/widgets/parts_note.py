@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QRectF, QSize
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -24,11 +24,15 @@ class PartsNote(Canvas):
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._wordings: tuple[tuple[str, ...], ...] = ()
+        self._cut = False
 
-    def set_wordings(self, *wordings: tuple[str, ...]) -> None:
-        """The facts in many words, then in fewer."""
-        if wordings != self._wordings:
-            self._wordings = wordings
+    def set_wordings(self, *wordings: tuple[str, ...], cut: bool = False) -> None:
+        """The facts in many words, then in fewer.
+
+        cut: whether the first one is a name, which is cut in its middle before it is left out
+        """
+        if (wordings, cut) != (self._wordings, self._cut):
+            self._wordings, self._cut = wordings, cut
             self.describe(BETWEEN.join(wordings[0]) if wordings else "")
             self.update()
 
@@ -52,6 +56,8 @@ class PartsNote(Canvas):
             halves = min(in_two(parts), key=lambda two: small.widest(tuple(two)))
             if small.widest(tuple(halves)) <= room:
                 return small, halves
+        if self._cut and least:
+            return small, [small.metrics.elidedText(least[0], Qt.TextElideMode.ElideMiddle, room)]
         # half a fact would be read as another one
         return small, []
 
