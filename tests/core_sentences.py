@@ -59,7 +59,7 @@ SPEAKERS = {
 }
 # Tables and functions whose texts are sentences.
 TABLES = ("SIGNATURES", "LEFT_OUT")
-FUNCTIONS = ("misfit", "_short", "named_type")
+FUNCTIONS = ("misfit", "misfit_of", "_short", "named_type")
 GAP = "{}"
 
 

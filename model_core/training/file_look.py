@@ -139,8 +139,7 @@ class Columns(NamedTuple):
 
     def pair(self, row: Row, longest: int) -> TwoTexts | None:
         """Both texts as they are read, None where they give no pair."""
-        texts = self.texts(row)
-        if texts is None:
+        if (texts := self.texts(row)) is None:
             return None
         pair, fault = as_read(texts, longest)
         return None if fault else pair

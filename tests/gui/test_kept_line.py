@@ -20,7 +20,7 @@ from visualizer.widgets.parts_note import PartsNote
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_where_a_trained_model_is_stays_in_view(qtbot, width, language):
     i18n.set_language(language)
-    path = Path("/home/somebody/2026-11-30-pairs-of-sentences.safetensors")
+    path = Path("/kept/2026-11-30-pairs-of-sentences.safetensors")
     final = ModelEntry(scripted.MODEL, "pairs", path=path)
     training = Training(1, subject(), status="finished", total=300, step=300, final=final)
     training = replace(training, snapshots=(scripted.snapshot(0),), budget=32_000_000)
