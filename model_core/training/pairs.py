@@ -30,7 +30,9 @@ def examples_of(model: Model, pairs: Pairs) -> list[Example]:
     examples = []
     for number, (source, target) in enumerate(pairs, 1):
         if not target.strip():
-            raise ValueError(f"pair {number} has no target text")
+            raise ValueError(
+                f"pair {number} has no target text; type what should come of its source"
+            )
         read = words.encode_source(source_of(model.card, source)).ids
         wanted = words.encode_target(target).ids
         longest = max(len(read), len(wanted) + 1)

@@ -101,12 +101,14 @@ def test_pairs_are_typed_added_removed_and_bounded():
 def test_texts_that_make_no_batch_say_why_and_keep_the_step_before_on_show():
     state = stepped()
     bad = answered(step_actions.set_pair(state, 1, 1, " "))
-    assert refusal(bad) == "pair 2 has no target text"
-    assert step_words.step_caption(bad).sentence == "Pair 2 has no target text"
+    assert refusal(bad) == "pair 2 has no target text; type what should come of its source"
+    assert step_words.step_caption(bad).sentence == (
+        "Pair 2 has no target text; type what should come of its source"
+    )
     assert step_words.waiting(bad) == ""
     assert current_step(bad) is None and shown_step(bad) is None
     i18n.set_language("zh")
-    assert step_words.step_caption(bad).sentence == "第 2 对没有目标句"
+    assert step_words.step_caption(bad).sentence == "第 2 对没有目标句，请输入源句应得的目标句"
     again = answered(step_actions.set_pair(bad, 1, 1, "t8"))
     assert current_step(again) is not None
 
