@@ -22,7 +22,7 @@ from visualizer.lenses import lab_charts, lab_words
 from visualizer.widgets import figures
 from visualizer.widgets.film_detail import FilmDetail
 from visualizer.widgets.film_pair import FilmPair
-from visualizer.widgets.film_strip import FEWEST, FilmStrip
+from visualizer.widgets.film_strip import PLACES, FilmStrip
 from visualizer.widgets.lab_chart import LabChart
 
 
@@ -103,7 +103,7 @@ def test_the_frames_share_the_whole_width(qtbot, width, count):
     strip.resize(width, 240)
     frame = lab_words.coming(0)
     strip.set_frames(tuple(replace(frame, step=n) for n in range(count)))
-    places = [strip.picture_rect(n) for n in range(max(count, FEWEST))]
+    places = [strip.picture_rect(n) for n in range(max(count, PLACES))]
     pitches = np.diff([place.left() for place in places])
     assert pitches.max() - pitches.min() <= 1
     assert places[-1].left() + pitches.max() > width - 1 - 0.5 * strip.em

@@ -25,6 +25,8 @@ from visualizer.widgets.verdict import draw_verdict
 # In parts of the font's size: the least width of a frame, the room between two.
 LEAST_FRAME, GAP = 6.6, 1.2
 FEWEST, MOST = 4, 9
+# So many places there are at first; a film may have no more for long, for its steps double.
+PLACES = 3
 # What stands above a frame and below it; how many times as wide as high it is at most, and how many
 # where something else wants the room.
 ABOVE, BELOW, WIDEST, FLAT = 1.9, 3.1, 2.2, 1.6
@@ -103,7 +105,7 @@ class FilmStrip(PointedCanvas):
 
     def picture_rect(self, number: int) -> QRectF:
         """Where the cells of a frame are painted; the frames share all the width there is."""
-        em, count = self.em, max(len(self.frames), FEWEST)
+        em, count = self.em, max(len(self.frames), PLACES)
         wide = (self.width() - (count - 1) * GAP * em - 0.8 * em) / count
         left = 0.4 * em + number * (wide + GAP * em)
         high = min(self.height() - ABOVE * em - self._below(), wide)
@@ -126,7 +128,7 @@ class FilmStrip(PointedCanvas):
             return
         for number, frame in enumerate(self.frames):
             self._draw_frame(painter, number, frame)
-        for number in range(len(self.frames), FEWEST):
+        for number in range(len(self.frames), PLACES):
             box(painter, self.picture_rect(number), self.theme.sunken)
 
     def _draw_frame(self, painter: QPainter, number: int, frame: Frame) -> None:
