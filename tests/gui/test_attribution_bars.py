@@ -74,7 +74,8 @@ def _columns(image, line, colour: str) -> list[int]:
 def test_the_full_number_and_its_record_are_told():
     side = shares(3).sides[0]
     text = share_text(side, 2)
-    assert repr(float(side.values[2])) in text and f"{SOURCE}[0, 2, :]" in text
+    number = text.split()[1]
+    assert number == "2e-6" and float(number) == side.values[2] and f"{SOURCE}[0, 2, :]" in text
 
 
 def test_the_last_bars_stay_for_a_moment_while_new_ones_are_found(bars, qtbot):
