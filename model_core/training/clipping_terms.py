@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from model_core.training.step import NORM_GUARD, GlassStep
-from model_core.training.update_terms import Near, latex, written
+from model_core.training.step import GlassStep
+from model_core.training.update_terms import Near, factor_text, latex, read_factor, written
 
 # So many of the parameters' norms are written out, the largest ones.
 NORMS = 3
@@ -53,18 +53,13 @@ def _norm(step: GlassStep) -> ClippingStep:
 
 def _factor(step: GlassStep) -> ClippingStep:
     most, norm = step.recipe.max_norm, step.optimised.norm
-
-    def fill(digits: int) -> str:
-        return (
-            rf"\min\left(1, {latex(most, digits)} / "
-            rf"({latex(norm, digits)} + 10^{{-6}})\right)"
-        )
-
-    def reckon(near: Near) -> float:
-        return min(1.0, near(most) / (near(norm) + NORM_GUARD))
-
-    left = r"\min\left(1, c / (\| g \| + 10^{-6})\right) = "
-    return _step("factor", left, step.optimised.coefficient, fill, reckon)
+    return _step(
+        "factor",
+        r"\min\left(1, c / (\| g \| + 10^{-6})\right) = ",
+        step.optimised.coefficient,
+        lambda digits: factor_text(norm, most, digits),
+        lambda near: read_factor(norm, most, near),
+    )
 
 
 def _clipped(step: GlassStep) -> ClippingStep:

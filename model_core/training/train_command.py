@@ -38,7 +38,6 @@ from model_core.training.run_lock import running_at
 from model_core.training.settings import Settings
 from model_core.training.stopping import Stopped, StopSign, stopping_in_order
 from model_core.training.suiting import suited_settings
-from model_core.training.tasks import default_place
 from model_core.training.text_files import UndecidedError
 
 # What is not settled by a run that is gone on with, and by the recipe of a built-in task.
@@ -121,6 +120,9 @@ def _place(options: argparse.Namespace) -> Path:
     """Where the model is to be written."""
     if options.out is not None or options.name is None:
         return options.out or model_of(options.resume)
+    # all tasks: no other command is to wait for them
+    from model_core.training.tasks import default_place
+
     is_usual = options.steps is None and options.seed in (None, task_settings(options.name).seed)
     return default_place(options.name, is_usual)
 

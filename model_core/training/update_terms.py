@@ -97,17 +97,24 @@ def _clipped(step: GlassStep, cells: AdamCells, name: str, place: Index) -> Upda
     formula = r"g' = g \cdot \min\left(1, c / (\| g \| + 10^{-6})\right)"
 
     def fill(digits: int) -> str:
-        lead = rf"g' = {latex(g, digits)} \cdot \min\left(1, {latex(most, digits)} / "
-        return lead + rf"({latex(norm, digits)} + 10^{{-6}})\right)"
+        return rf"g' = {latex(g, digits)} \cdot {factor_text(norm, most, digits)}"
 
     text = f"{number(g)} * min(1.0, {number(most)} / ({number(norm)} + {NORM_GUARD!r}))"
     value = g * coefficient
-    filled, result = written(
-        value, fill, lambda near: near(g) * min(1.0, near(most) / (near(norm) + NORM_GUARD))
-    )
+    filled, result = written(value, fill, lambda near: near(g) * read_factor(norm, most, near))
     origins = (Origin(name, place, "gradient"), None)
     term = Term("g * c", name, place, value, (g, coefficient), origins)
     return UpdateStep("clipped", formula, filled, text, value, (term,), result)
+
+
+def factor_text(norm: float, most: float, digits: int) -> str:
+    """LaTeX of the factor of clipping, with numbers."""
+    return rf"\min\left(1, {latex(most, digits)} / ({latex(norm, digits)} + 10^{{-6}})\right)"
+
+
+def read_factor(norm: float, most: float, near: Near) -> float:
+    """What `factor_text` comes to as it is written."""
+    return min(1.0, near(most) / (near(norm) + NORM_GUARD))
 
 
 def _moments(step: GlassStep, cells: AdamCells, name: str, place: Index) -> list[UpdateStep]:
